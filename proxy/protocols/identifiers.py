@@ -1,0 +1,59 @@
+"""Ids and names that a target allows, made from those that it does not.
+
+A made id or name is a function of the original alone, so that every request of a session renames
+alike (and the upstream's prompt cache still hits), and different originals never collide.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import uuid
+from collections.abc import Iterable
+
+MESSAGES_ID = re.compile(r"[a-zA-Z0-9_-]+\Z")
+"""https://docs.anthropic.com/en/api/messages (tool_use.id)."""
+
+_DIGEST_CHARACTERS = 24  # 96 bits
+_OUTSIDE = re.compile(r"[^a-zA-Z0-9_-]+")
+
+
+def legal_id(original: str) -> str:
+    """``original`` where Messages allows it, else a legal id that stands for it."""
+    if MESSAGES_ID.match(original):
+        return original
+    return f"toolu_{_digest(original)}"
+
+
+def derived_id(prefix: str, *facts: object) -> str:
+    """An id for something that has none, the same for the same facts."""
+    return f"{prefix}{_digest(repr(facts))}"
+
+
+def random_id(prefix: str) -> str:
+    """A new id, for something of an answer that has none."""
+    return f"{prefix}{uuid.uuid4().hex}"
+
+
+def legal_names(names: Iterable[str], *, longest: int, pattern: re.Pattern[str]) -> dict[str, str]:
+    """Each name that the target refuses, mapped to a legal one that is unique among all names.
+
+    ``pattern`` must match a whole legal name; ``longest`` is in characters.
+    """
+    return {
+        name: legal_name(name, longest=longest)
+        for name in names
+        if len(name) > longest or not pattern.fullmatch(name)
+    }
+
+
+def legal_name(name: str, *, longest: int) -> str:
+    """A readable beginning and a digest of the whole."""
+    digest = _digest(name)[:12]
+    readable = _OUTSIDE.sub("_", name)[: longest - len(digest) - 1]
+    return f"{readable}_{digest}"
+
+
+def _digest(text: str) -> str:
+    # surrogatepass: an id may hold a lone surrogate, which is legal JSON
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_CHARACTERS]

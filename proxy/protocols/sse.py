@@ -1,0 +1,160 @@
+"""Server-sent events, sans-I/O: bytes in, whole events out.
+
+By the WHATWG rules (https://html.spec.whatwg.org/multipage/server-sent-events.html): LF, CRLF and
+CR end a line, a blank line ends an event, a colon starts a comment, one space after the colon of a
+field is optional, several ``data`` lines are joined.  What the rules would throw away is kept where
+it does no harm: an event that the end of the body cuts off before its blank line still counts
+(several upstreams leave it out), and comments are events of their own, so that they can be passed on.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+MAX_EVENT_BYTES = 32 * 1024 * 1024
+"""An event may hold a base64 image; more than this is no event but a fault."""
+
+DONE = b"[DONE]"
+
+_LINE_END = re.compile(rb"\r\n|\n|\r")
+_BLANK_LINE = re.compile(rb"(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r(?!\n))")
+_BOM = b"\xef\xbb\xbf"
+
+
+class Event:
+    """One event.
+
+    ``data`` is None for a comment.  ``raw`` holds the bytes as they came, blank line included, or
+    None for an event that was made or changed here.  ``parsed`` is what a reader has already made
+    of ``data`` (a wire struct), so that it is decoded once; whoever changes ``data`` clears both.
+    """
+
+    __slots__ = ("data", "name", "parsed", "raw")
+
+    def __init__(
+        self,
+        data: bytes | None,
+        name: str | None = None,
+        *,
+        raw: bytes | None = None,
+        parsed: Any = None,
+    ) -> None:
+        self.data = data
+        self.name = name
+        self.raw = raw
+        self.parsed = parsed
+
+    def __repr__(self) -> str:
+        return f"Event({self.data!r}, {self.name!r})"
+
+    def encode(self) -> bytes:
+        """The event as bytes: those that came, where nothing changed."""
+        if self.raw is not None:
+            return self.raw
+        if self.data is None:
+            return b":\n\n"
+        data = self.data if b"\n" not in self.data else self.data.replace(b"\n", b"\ndata: ")
+        if self.name is None:
+            return b"data: %b\n\n" % data
+        return b"event: %b\ndata: %b\n\n" % (self.name.encode(), data)
+
+
+def comment(text: str = "") -> Event:
+    """A comment line: keeps a connection alive and means nothing."""
+    return Event(None, raw=b": %b\n\n" % text.encode() if text else b":\n\n")
+
+
+def encode(events: list[Event]) -> bytes:
+    """The bytes of several events, for one write."""
+    return b"".join([event.encode() for event in events])
+
+
+class Decoder:
+    """Feeds on reads of any size; gives whole events as soon as their last byte is there."""
+
+    def __init__(self) -> None:
+        self._pending = b""
+        self._pieces: list[bytes] = []
+        self._held = 0
+        self._started = False
+        self._skip_lf = False
+
+    def feed(self, data: bytes) -> list[Event]:
+        """The events that ``data`` completes.  Raises ``ValueError`` for an outsized one."""
+        data = self._joined(data)
+        if data is None:
+            return []
+        if b"\r" in data:
+            return self._feed_any_line_end(data)
+        blocks = data.split(b"\n\n")
+        self._hold(blocks.pop())
+        return [event for block in blocks if (event := _event(block, b"\n\n")) is not None]
+
+    def flush(self) -> list[Event]:
+        """The event that the end of the body left without its blank line, if any."""
+        block = b"".join([self._pending, *self._pieces])
+        self._hold(b"")
+        event = _event(block.rstrip(b"\r\n"), b"\n\n")
+        return [event] if event is not None else []
+
+    def _joined(self, data: bytes) -> bytes | None:
+        """What is pending and ``data``; None while no event can be complete."""
+        if not self._started:
+            data = self._pending + data
+            self._pending = b""
+            if len(data) < len(_BOM) and _BOM.startswith(data):
+                self._pending = data
+                return None
+            self._started = True
+            data = data.removeprefix(_BOM)
+        if self._skip_lf and data:
+            self._skip_lf = False
+            data = data.removeprefix(b"\n")
+        if not self._pending:
+            return data
+        # A huge event comes in many reads: do not join them again at each.
+        tail = (self._pieces[-1] if self._pieces else self._pending)[-2:]
+        self._pieces.append(data)
+        self._held += len(data)
+        if self._held > MAX_EVENT_BYTES:
+            raise ValueError(f"an event of more than {MAX_EVENT_BYTES} bytes")
+        edge = tail + data
+        if b"\n\n" not in edge and b"\r" not in edge:
+            return None
+        return b"".join([self._pending, *self._pieces])
+
+    def _hold(self, rest: bytes) -> None:
+        self._pending, self._pieces, self._held = rest, [], len(rest)
+
+    def _feed_any_line_end(self, data: bytes) -> list[Event]:
+        events, start = [], 0
+        for match in _BLANK_LINE.finditer(data):
+            if match.start() < start:
+                continue
+            event = _event(data[start : match.start()], match[0])
+            if event is not None:
+                events.append(event)
+            start = match.end()
+        # The blank line is there with its CR; should an LF come next it belongs to it.
+        self._skip_lf = start == len(data) and data.endswith(b"\r")
+        self._hold(data[start:])
+        return events
+
+
+def _event(block: bytes, end: bytes) -> Event | None:
+    if block.startswith(b"data: ") and b"\n" not in block and b"\r" not in block:
+        return Event(block[6:], raw=block + end)
+    name: str | None = None
+    data: list[bytes] = []
+    for line in _LINE_END.split(block):
+        field, _, value = line.partition(b":")
+        value = value.removeprefix(b" ")
+        if field == b"data":
+            data.append(value)
+        elif field == b"event":
+            name = value.decode("utf-8", "replace")
+    if data:
+        return Event(b"\n".join(data), name, raw=block + end)
+    # an event without data is not dispatched; a comment is kept to be passed on
+    return Event(None, raw=block + end) if block.lstrip(b"\r\n").startswith(b":") else None
