@@ -121,5 +121,5 @@ class BadUpstreamAnswer(UpstreamError):
     code = "bad_upstream_answer"
 
 
-class ClientDisconnected(Exception):  # noqa: N818 - an event, not a fault
+class ClientDisconnected(Exception):
     """The client left; nobody is there to be answered."""
