@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from toolwire.proxy.protocols import neutral
@@ -45,6 +46,16 @@ class Quirks(Protocol):
     def reasoning_field(self) -> str: ...
     @property
     def forced_choice_refused_while_thinking(self) -> bool: ...
+    @property
+    def messages_thinking(self) -> str: ...
+    @property
+    def efforts(self) -> Sequence[str]: ...
+    @property
+    def thinking_budgets(self) -> Mapping[Any, int]: ...
+    @property
+    def thinking_budget_min(self) -> int: ...
+    @property
+    def signed_thinking(self) -> bool: ...
 
 
 class StreamReader(Protocol):
