@@ -10,6 +10,18 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from toolwire.config.kinds import (
+    ClientKey,
+    DatabaseUrl,
+    File,
+    Glob,
+    HeaderName,
+    Host,
+    Key,
+    Prefix,
+    SecretHeaderValue,
+    Url,
+)
 from toolwire.config.options import Options
 from toolwire.config.profile import Profile, Protocol
 from toolwire.config.resolution import ProfileRules
@@ -39,7 +51,7 @@ header, the log and a counter, or the request is a 400 that names the field."""
 class Server(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Where the gateway listens, and what it asks of its clients."""
 
-    host: str = "127.0.0.1"
+    host: Host = "127.0.0.1"
     """Address or name to listen on. One that others can reach needs client keys, or `auth =
     "off"`."""
 
@@ -49,16 +61,16 @@ class Server(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     workers: Annotated[int, Meta(ge=1, le=256)] = 1
     """Processes that share the port."""
 
-    root_path: str = ""
+    root_path: Prefix = ""
     """The path under which a reverse proxy in front shows the gateway, such as `/llm`."""
 
     auth: Literal["keys", "off"] = "keys"
     """`keys`: a client shows one of `client_keys` where there are any. `off`: nobody is asked."""
 
-    client_keys: tuple[Secret, ...] = ()
+    client_keys: tuple[ClientKey, ...] = ()
     """Keys that clients may show, as `Authorization: Bearer` or `x-api-key`."""
 
-    client_keys_file: str = ""
+    client_keys_file: File = ""
     """A file with further keys, one a line; empty lines and lines that begin with `#` do not
     count."""
 
@@ -82,7 +94,7 @@ class ResponsesStore(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     enabled: bool = True
 
-    url: Secret = Secret("")
+    url: DatabaseUrl = Secret("")
     """A database URL (`sqlite:///...`, `postgresql://...`), secret because it may hold a password.
     Empty: `responses.sqlite3` in the user's state folder (`$XDG_STATE_HOME/toolwire`)."""
 
@@ -119,27 +131,27 @@ class Upstream(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     protocol: Protocol
     """What it speaks."""
 
-    base_url: str
+    base_url: Url
     """Its address, with or without the version (`/v1`) at the end; see `api_root`."""
 
-    version_path: str = "/v1"
+    version_path: Prefix = "/v1"
     """Put after a `base_url` without a version in its path; empty: nothing is."""
 
     provider: str = "generic"
     """The profile of quirks: a table of `providers.toml` or of the file's `[providers]`."""
 
-    api_key: Secret = Secret("")
-    api_key_file: str = ""
+    api_key: Key = Secret("")
+    api_key_file: File = ""
     """A file that holds the key instead; one newline at its end is taken off."""
 
     forward_client_auth: bool = False
     """Whether the client's own credentials go up in the place of `api_key`."""
 
-    models: tuple[str, ...] = ("*",)
+    models: tuple[Glob, ...] = ("*",)
     """Globs of the models it serves, case-sensitive. The first upstream that matches is asked, the
     next ones are its fallbacks. Names without wildcard are listed by `GET /v1/models`."""
 
-    headers: dict[str, Secret] = {}
+    headers: dict[HeaderName, SecretHeaderValue] = {}
     """Headers added to each request; secret, for many of them are."""
 
     connect_seconds: Seconds = 10.0
@@ -163,7 +175,7 @@ class Upstream(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     verify_tls: bool = True
     """Whether the certificate must be valid; false only for tests."""
 
-    ca_file: str = ""
+    ca_file: File = ""
     """A PEM file with the authorities to trust instead of the system's."""
 
     trust_env_proxies: bool = False
@@ -173,8 +185,8 @@ class Upstream(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """This upstream's own `on_loss`; after loading never None."""
 
     middlewares: dict[str, Options] = {}
-    """Every middleware's options here, in the file those that differ from `[middlewares]`; in order
-    of the stack for ours, and `ThirdParty` for those of others."""
+    """Every middleware's options here, in the order of the stack; in the file what differs from
+    `[middlewares]`. Those of others are `ThirdParty`."""
 
     profile: ProfileRules = ProfileRules()
     """In the file what differs from the provider's profile; here all the rules that apply."""
@@ -204,7 +216,8 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     on_loss: OnLoss = "report"
     middlewares: dict[str, Options] = {}
-    """Every middleware's options where an upstream says nothing else."""
+    """Every middleware's options where an upstream says nothing else, in the order of the stack,
+    outermost first. Those of others are `ThirdParty`, at the place that they asked for."""
 
     responses_store: ResponsesStore = ResponsesStore()
     thinking_store: ThinkingStore = ThinkingStore()

@@ -9,14 +9,13 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, field
 
+from toolwire.config.kinds import HeaderName, HeaderValue, Regex
+
 Protocol = Literal["chat", "messages", "responses"]
 """What is spoken on a wire: OpenAI Chat Completions, Anthropic Messages or OpenAI Responses."""
 
 Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 """How much a model may think, in the words of OpenAI's `reasoning_effort`, weakest first."""
-
-Regex = str
-"""A Python regular expression; empty: no such rule."""
 
 Positive = Annotated[int, Meta(ge=1)]
 Limit = Annotated[int, Meta(ge=0)]
@@ -46,7 +45,7 @@ class Profile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The header of the upstream's key: `Authorization: Bearer`, `x-api-key` or `api-key` (Azure).
     `auto`: `x-api-key` on messages upstreams, `bearer` on the others, as the official SDKs do."""
 
-    headers: dict[str, str] = {}
+    headers: dict[HeaderName, HeaderValue] = {}
     """Headers that every request of this provider needs, unless the client sent them itself."""
 
     # -- thinking ------------------------------------------------------------------------------

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from typing import cast
 
-import msgspec
+from msgspec import Struct, field
 
 from toolwire.config.options import Options
+from toolwire.config.reading import Reading, Table
+
+Factory = Callable[..., object]
+"""`factory(app, **options)` gives an ASGI app."""
 
 
 class ThirdParty(Options, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -18,65 +23,55 @@ class ThirdParty(Options, frozen=True, kw_only=True, forbid_unknown_fields=True)
     """Where the class is found: `package.module:Class`."""
 
     before: str = ""
-    """The middleware just inside of this one; exactly one of `before` and `after` is given."""
+    """It stands directly outside of this middleware: one of ours, or one further up in the file.
+    Exactly one of `before` and `after` is given; of several at one place the last is next to it.
+    """
 
     after: str = ""
-    """The middleware just outside of this one."""
+    """It stands directly inside of this middleware."""
 
-    options: dict[str, object] = {}
-    """The class's own options."""
+    options: dict[str, object] = field(default_factory=dict)
+    """What `factory(app, **options)` is called with. In the file the class's own options; where the
+    class, or else its module, has a msgspec struct `Options`, this is `{"options": Options(...)}`.
+    """
 
-    @property
-    def factory(self) -> Callable[..., object]:
+    def factory(self) -> Factory:
         """The class that `use` names. Raises `ValueError` that says what is not there."""
-        return _find(self.use)
-
-    def arguments(self) -> dict[str, object]:
-        """What `factory(app, **arguments)` is called with.
-
-        `{"options": <Options>}` with a validated struct where the class, or else its module, has
-        `Options`, as our own do; else `options` themselves as keywords. Raises `ValueError` that
-        says which option is wrong.
-        """
-        return _arguments(self.factory, self.options)
+        return find(self.use)
 
 
-def _find(use: str) -> Callable[..., object]:
-    """Import the class that `package.module:Class` names; `ValueError` says what is missing."""
+def find(use: str) -> Factory:
+    """Import what `package.module:Class` names. Raises `ValueError` that says what is not there."""
     module_name, _, name = use.partition(":")
-    if not module_name or not name:
-        raise ValueError(f'expected "package.module:Class", got {use!r}')
+    if not module_name or not name or module_name.startswith("."):
+        raise ValueError(f'expected "package.module:Class", got "{use}"')
     try:
         found: object = importlib.import_module(module_name)
     except (ImportError, SyntaxError) as error:
-        raise ValueError(f"cannot import {module_name}: {type(error).__name__}: {error}") from error
+        raise ValueError(f'expected a module that can be imported, got "{use}": {error}') from error
     for part in name.split("."):
         found = getattr(found, part, None)
     if not callable(found):
-        raise ValueError(f"{module_name} has no class {name}")
-    return found
+        raise ValueError(f'expected "package.module:Class", but {module_name} has no class {name}')
+    return cast(Factory, found)
 
 
-def _own_options(factory: Callable[..., object]) -> type[msgspec.Struct] | None:
-    """The struct that validates a class's options: its attribute `Options`, or its module's."""
-    module = inspect.getmodule(factory)
-    for place in (factory, module):
-        options = getattr(place, "Options", None)
-        if isinstance(options, type) and issubclass(options, msgspec.Struct):
-            return options
-    return None
-
-
-def _arguments(factory: Callable[..., object], options: Mapping[str, object]) -> dict[str, object]:
-    """Keyword arguments for `factory(app, ...)`; `ValueError` says which option is wrong."""
+def read_options(reading: Reading, factory: Factory, raw: Table, path: str) -> dict[str, object]:
+    """Keyword arguments for `factory(app, ...)` from the table `raw`; problems are noted."""
     struct = _own_options(factory)
     if struct is not None:
-        try:
-            return {"options": msgspec.convert(options, struct)}
-        except msgspec.ValidationError as error:
-            raise ValueError(str(error)) from error
+        return {"options": reading.struct(raw, struct, path)}
+    options = {key: reading.substituted(value, f"{path}.{key}") for key, value in raw.items()}
     try:
         inspect.signature(factory).bind(None, **options)
     except TypeError as error:
-        raise ValueError(f"{factory.__name__}(app, ...): {error}") from error
-    return dict(options)
+        reading.problem(path, f"expected the arguments of {factory.__name__}(app, ...): {error}")
+    return options
+
+
+def _own_options(factory: Factory) -> type[Struct] | None:
+    for place in (factory, inspect.getmodule(factory)):
+        options = getattr(place, "Options", None)
+        if isinstance(options, type) and issubclass(options, Struct):
+            return options
+    return None
