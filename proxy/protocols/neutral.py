@@ -255,7 +255,7 @@ class Request(Struct):
 
     ``extra`` maps each top-level field that has a twin in some, not all, protocols or that the
     reader does not know to its value, under its own wire name; a writer takes what its protocol
-    has and reports the rest.
+    has and reports the rest.  ``document`` is the client's own document, for answers that echo it.
     """
 
     model: str
@@ -276,6 +276,7 @@ class Request(Struct):
     previous_response_id: str | None = None
     store: bool | None = None
     extra: dict[str, Any] = field(default_factory=dict)
+    document: dict[str, Any] = field(default_factory=dict)
 
 
 # ------------------------------------------------------------------------------------ answer
