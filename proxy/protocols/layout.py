@@ -1,0 +1,190 @@
+"""Where the results of tool calls stand in a conversation: the one layout that every target takes.
+
+Messages wants the results of one assistant turn in the next user turn, before anything else; Chat
+Completions wants one tool message for each call directly after it.  Clients send less: text before
+the results, results late, twice, of unknown calls, or not at all.
+
+Sources: https://docs.anthropic.com/en/docs/agents-and-tools/tool-use/implement-tool-use
+(results first, all in one message) and https://platform.openai.com/docs/guides/function-calling.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from toolwire.proxy.protocols.identifiers import derived_id
+from toolwire.proxy.protocols.neutral import Call, Losses, Part, Result, Role, Text, Turn
+
+_NO_RESULT = "[No result was given for this tool call.]"
+_ORPHAN = "[Result of a tool call that is not in this conversation: {id}]"
+
+_MERGED_ROLES = (Role.USER, Role.ASSISTANT)
+
+
+def arrange(turns: list[Turn], losses: Losses) -> list[Turn]:
+    """The conversation, laid out; ``turns`` themselves are left alone.
+
+    - Neighbouring user or assistant turns are one turn, unless their speakers have other names.
+      System and developer turns stay as they are, where they are.
+    - The results of a turn's calls stand first in the user turn directly after it, in the order of
+      the calls, and each call has one: a marked placeholder where the client gave none (reported as
+      invented).  A second result for a call is dropped and reported.
+    - A result without its call becomes marked text in its place (reported as coerced).
+    - Calls and results without an id are paired by their order, and get an id that is a function of
+      their place, so that every request of a session gives the same one.
+    - Empty text and turns without parts are left out.
+
+    Takes time linear in the number of parts.
+    """
+    pairing = _Pairing(losses)
+    spoken = [pairing.read(turn) for turn in turns]
+    layout = _Layout(losses)
+    for turn, slots in spoken:
+        layout.add(turn, slots)
+    layout.close()
+    return layout.turns
+
+
+class _Slot(Struct):
+    """A call, and the place for its result."""
+
+    call: Call
+    result: Result | None = None
+
+
+class _Namesakes(Struct):
+    """The calls of one run of assistant turns that the client gave the same id."""
+
+    run: int
+    slots: deque[_Slot] = field(default_factory=deque)
+
+
+class _Pairing:
+    """Finds the call that each result answers.
+
+    Some upstreams number their calls anew in each answer (``call_0``), so an id means the latest
+    call that bears it.
+    """
+
+    def __init__(self, losses: Losses) -> None:
+        self._losses = losses
+        self._by_id: dict[str, _Namesakes] = {}
+        self._latest: deque[_Slot] = deque()
+        self._latest_run = 0
+        self._run = 0
+        self._calls = 0
+
+    def read(self, turn: Turn) -> tuple[Turn, list[_Slot]]:
+        """The turn without empty text and results, and the slots of its calls."""
+        parts: list[Part] = []
+        slots: list[_Slot] = []
+        for part in turn.parts:
+            if isinstance(part, Call):
+                slots.append(self._slot(part))
+                parts.append(slots[-1].call)
+            elif isinstance(part, Result):
+                parts += self._answer(part)
+            elif not isinstance(part, Text) or part.text:
+                parts.append(part)
+            elif part.cache is not None:
+                self._losses.drop(part.cache.at, "empty text cannot bear a cache mark")
+        if turn.role is not Role.ASSISTANT and turn.parts:
+            self._run += 1
+        return replace(turn, parts=parts), slots
+
+    def _slot(self, call: Call) -> _Slot:
+        self._calls += 1
+        namesakes = self._by_id.get(call.id)
+        if namesakes is None or namesakes.run != self._run:
+            namesakes = self._by_id[call.id] = _Namesakes(self._run)
+            slot = _Slot(call if call.id else self._renamed(call))
+        else:
+            slot = _Slot(self._renamed(call))
+        namesakes.slots.append(slot)
+        if self._latest_run != self._run:
+            self._latest_run, self._latest = self._run, deque()
+        self._latest.append(slot)
+        return slot
+
+    def _renamed(self, call: Call) -> Call:
+        if call.id:
+            self._losses.coerce(call.at, f"another call of this turn has the id {call.id!r} too")
+        else:
+            self._losses.invent(call.at, "the call has no id")
+        return replace(call, id=derived_id("call_", call.id, call.name, self._calls))
+
+    def _answer(self, result: Result) -> list[Part]:
+        """Puts ``result`` where it belongs; what stays in its place instead."""
+        slot = self._find(result.call_id)
+        if slot is not None:
+            slot.result = replace(result, call_id=slot.call.id, custom=slot.call.custom)
+            return []
+        if result.call_id and result.call_id in self._by_id:
+            self._losses.drop(result.at, f"the call {result.call_id!r} has its result already")
+            return []
+        self._losses.coerce(result.at, f"no call has the id {result.call_id!r}: carried as text")
+        return [Text(_ORPHAN.format(id=result.call_id or "no id"), at=result.at), *result.parts]
+
+    def _find(self, call_id: str) -> _Slot | None:
+        namesakes = self._by_id.get(call_id)
+        if namesakes is not None and (slot := _unanswered(namesakes.slots)) is not None:
+            return slot
+        if not call_id:
+            return _unanswered(self._latest)
+        if namesakes is None and (nameless := self._by_id.get("")) is not None:
+            # the client made up an id for a call that came without one
+            return _unanswered(nameless.slots)
+        return None
+
+
+def _unanswered(slots: deque[_Slot]) -> _Slot | None:
+    """Takes the first slot without a result, and all before it, out of ``slots``."""
+    while slots:
+        slot = slots.popleft()
+        if slot.result is None:
+            return slot
+    return None
+
+
+class _Layout:
+    """The turns so far, and the calls of the last one that still wait for their place."""
+
+    def __init__(self, losses: Losses) -> None:
+        self.turns: list[Turn] = []
+        self._losses = losses
+        self._owed: list[_Slot] = []
+
+    def add(self, turn: Turn, slots: list[_Slot]) -> None:
+        if not turn.parts:
+            return
+        last = self.turns[-1] if self.turns else None
+        if last is not None and _one_speaker(last, turn):
+            last.parts += turn.parts
+        else:
+            results = self._results()
+            if results and turn.role is Role.USER:
+                turn.parts[:0] = results
+            elif results:
+                self.turns.append(Turn(Role.USER, results))
+            self.turns.append(turn)
+        self._owed += slots
+
+    def close(self) -> None:
+        if results := self._results():
+            self.turns.append(Turn(Role.USER, results))
+
+    def _results(self) -> list[Part]:
+        results: list[Part] = [slot.result or self._placeholder(slot.call) for slot in self._owed]
+        self._owed = []
+        return results
+
+    def _placeholder(self, call: Call) -> Result:
+        self._losses.invent(call.at, f"the call {call.id!r} has no result: a placeholder is sent")
+        return Result(call.id, [Text(_NO_RESULT)], is_error=True, custom=call.custom)
+
+
+def _one_speaker(last: Turn, turn: Turn) -> bool:
+    return turn.role is last.role and turn.name == last.name and turn.role in _MERGED_ROLES
