@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import tarfile
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -45,11 +46,10 @@ def test_the_wheel_holds_every_file_of_the_package(wheel_files: set[str], folder
 
 
 def test_the_wheel_puts_nothing_else_at_the_top_level(wheel_files: set[str]) -> None:
-    tops = {file.split("/")[0] for file in wheel_files}
-    assert tops == {"toolwire", "toolwire-0.1.0.dist-info"}
-    assert {file.split("/")[1] for file in wheel_files if file.startswith("toolwire/")} == set(
-        FOLDERS
-    )
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    parts = [file.split("/") for file in wheel_files]
+    assert {top for top, *_ in parts} == {"toolwire", f"toolwire-{project['version']}.dist-info"}
+    assert {folder for top, folder, *_ in parts if top == "toolwire"} == set(FOLDERS)
 
 
 def test_the_sdist_holds_the_packages_and_can_be_built_from(tmp_path: Path) -> None:
@@ -68,13 +68,14 @@ def test_an_editable_install_finds_the_checkout(tmp_path: Path) -> None:
     with zipfile.ZipFile(build("wheel:editable", tmp_path / "wheel")) as wheel:
         wheel.extractall(tmp_path / "site")
     program = (
-        "import sys, site; site.addsitedir(sys.argv[1])\n"
-        "import toolwire.proxy, toolwire.middlewares, toolwire.config\n"
-        "for module in (toolwire.proxy, toolwire.middlewares, toolwire.config):\n"
-        "    print(module.__file__)\n"
+        "import site, sys\n"
+        "from importlib.util import find_spec\n"
+        "site.addsitedir(sys.argv[1])\n"
+        "for folder in sys.argv[2:]:\n"
+        "    print(find_spec(f'toolwire.{folder}').origin)\n"
     )
     # -I -S: neither the working directory nor what is installed in this environment may help.
-    command = [sys.executable, "-I", "-S", "-c", program, str(tmp_path / "site")]
+    command = [sys.executable, "-I", "-S", "-c", program, str(tmp_path / "site"), *FOLDERS]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     found = [Path(line).resolve() for line in done.stdout.splitlines()]
