@@ -77,18 +77,22 @@ class Text(Struct):
 
 
 class Image(Struct):
+    """A picture.  ``extra`` holds further fields by their wire name (``transformations``)."""
+
     source: Source
     detail: str | None = None
     cache: Cache | None = None
+    extra: dict[str, Any] | None = None
     at: str = ""
 
 
 class DocumentPart(Struct):
-    """A PDF or text document."""
+    """A PDF or text document.  ``extra`` as in ``Image`` (``citations``, ``context``)."""
 
     source: Source
     name: str | None = None
     cache: Cache | None = None
+    extra: dict[str, Any] | None = None
     at: str = ""
 
 
