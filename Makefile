@@ -68,7 +68,7 @@ $(READY): pyproject.toml deploy/hatch_build.py
 # The official JavaScript clients. Without Node their tests are skipped, each with this reason.
 ifeq ($(wildcard $(NODE)/package.json),)
 node:
-else ifeq ($(shell command -v npm),)
+else ifeq ($(shell command -v npm 2>/dev/null),)
 node:
 	@echo "Node.js (npm) was not found: the tests of the JavaScript clients will be skipped." >&2
 else
