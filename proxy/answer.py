@@ -155,11 +155,14 @@ class AnswerSend:
         if not more:
             await self.finish_body()
 
+    @property
+    def held(self) -> bytes:
+        """The body so far."""
+        return b"".join(self._pieces)
+
     async def finish_body(self) -> None:
         """The whole answer is here: sends what ``body`` makes of it."""
-        status, headers, body = self.body(
-            self._head["status"], self._head["headers"], b"".join(self._pieces)
-        )
+        status, headers, body = self.body(self._head["status"], self._head["headers"], self.held)
         headers = [*without(headers, b"content-length"), (b"content-length", b"%d" % len(body))]
         await self._send({**self._head, "status": status, "headers": headers})
         self.started = self.ended = True

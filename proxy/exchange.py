@@ -48,9 +48,9 @@ class Exchange:
         "client",
         "client_model",
         "error",
-        "first_byte_at",
         "losses",
         "model",
+        "observation",
         "request_id",
         "retries",
         "started_at",
@@ -72,7 +72,7 @@ class Exchange:
         self.usage: Usage | None = None
         self.error: str | None = None
         self.started_at = time.perf_counter()
-        self.first_byte_at: float | None = None
+        self.observation: Any = None
 
     @classmethod
     def of(cls, scope: Scope) -> Exchange:
@@ -164,6 +164,11 @@ class Body:
     def rewind(self) -> None:
         """The inner app is called once more: it gets the whole body again."""
         self._delivered = False
+
+    def reset(self) -> None:
+        """Back to what came: another upstream is asked, and others may change it otherwise."""
+        self._document = self._encoded = None
+        self._delivered = self._sort_keys = False
 
     async def _read_all(self) -> bytes:
         message = await self._receive()

@@ -83,9 +83,10 @@ class StreamRepair(Protocol):
     def feed(self, events: list[Event]) -> list[Event]:
         """The same events where nothing is wrong with them (the very objects, their bytes kept)."""
 
-    def close(self) -> list[Event]:
+    def close(self, failure: Failure | None = None) -> list[Event]:
         """The body is over: what the upstream should still have sent (``[DONE]`` after a finish), or
-        an error event where the stream broke off without an end."""
+        an error event where the stream broke off without an end.  ``failure`` says how it broke
+        off, where that is known; without one it is told in general words."""
 
     @property
     def repairs(self) -> dict[str, int]:

@@ -14,5 +14,6 @@ def codec_for_path(path: str) -> Codec | None:
     """The codec whose endpoint ``path`` is, whatever stands before it (``/llm/v1/messages``)."""
     for codec in CODECS.values():
         if path.endswith(codec.path):
-            return codec
+            # OpenAI's Assistants API has a /threads/{id}/messages that is something else
+            return None if "/threads/" in path else codec
     return None

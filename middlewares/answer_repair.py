@@ -1,0 +1,102 @@
+"""Makes whole answers what their protocol says, and errors what clients can read.
+
+A JSON answer is repaired (arguments given as an object, ``content`` given as a list, a wrong finish
+reason, …); unknown fields stay.  An error keeps its status and gets its protocol's shape, also
+where it came as HTML, empty or broken JSON.  An error object, or no answer at all, under status 200
+is a 502.  Streams are not touched: see ``sse_rechunking``.
+
+Stands innermost, beside ``sse_rechunking``: whatever is outside sees well-formed answers.
+
+    [middlewares.answer_repair]
+    enabled = true
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toolwire import config
+from toolwire.proxy.answer import AnswerSend, Headers, is_stream, without
+from toolwire.proxy.asgi import ASGIApp, Receive, Scope, Send
+from toolwire.proxy.errors import BadUpstreamAnswer
+from toolwire.proxy.exchange import Exchange, endpoint
+from toolwire.proxy.protocols import failure, json
+from toolwire.proxy.protocols.codec import Codec
+
+_JSON = (b"content-type", b"application/json")
+_ANSWER_FIELDS = ("choices", "content", "output")
+"""An answer of each protocol has one of these; an error under status 200 has none."""
+
+
+class Options(config.Options, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    pass
+
+
+class AnswerRepair:
+    """See the module."""
+
+    def __init__(self, app: ASGIApp, options: Options | None = None) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        codec = endpoint(scope)
+        if codec is None:
+            await self.app(scope, receive, send)
+        else:
+            await _Repair(scope, send, codec).run(self.app, scope, receive)
+
+
+class _Repair(AnswerSend):
+    def __init__(self, scope: Scope, send: Send, codec: Codec) -> None:
+        super().__init__(scope, send)
+        self._codec = codec
+        self._exchange = Exchange.of(scope)
+
+    def wants_body(self, status: int, headers: Headers) -> bool:
+        return status >= 400 or (status == 200 and not is_stream(headers))
+
+    def body(self, status: int, headers: Headers, body: bytes) -> tuple[int, Headers, bytes]:
+        if status >= 400:
+            body, changed = repair_error(self._codec, status, body)
+            headers = [*without(headers, b"content-type"), _JSON] if changed else headers
+            return status, headers, body
+        document = _answer_in(body)
+        kinds = self._codec.repair_answer(document)
+        self._exchange.usage = self._codec.usage_of(document)
+        if kinds:
+            self._exchange.changes.update(kinds)
+            body = json.encode(document)
+        return status, headers, body
+
+
+def _answer_in(body: bytes) -> dict[str, Any]:
+    """The answer under a status 200; ``BadUpstreamAnswer`` where it is none."""
+    try:
+        document = json.decode(body)
+    except ValueError:
+        document = None
+    if not isinstance(document, dict):
+        told = failure.read_body(200, body)
+        raise BadUpstreamAnswer(told.message)
+    if document.get("error") and not any(document.get(name) for name in _ANSWER_FIELDS):
+        if document.get("object") != "response":
+            read = failure.read_document(200, document)
+            raise BadUpstreamAnswer(read.message if read else "the upstream answered an error")
+    return document
+
+
+def repair_error(codec: Codec, status: int, body: bytes) -> tuple[bytes, bool]:
+    """An error body in the protocol's shape, and whether it had to be changed; fields beside those
+    of the shape stay where they were."""
+    written = codec.write_failure(codec.read_failure(status, body))
+    try:
+        document = json.decode(body)
+    except ValueError:
+        document = None
+    if not isinstance(document, dict) or not isinstance(error := document.get("error"), dict):
+        return json.encode(written), True
+    if written.keys() <= document.keys() and written["error"].keys() <= error.keys():
+        return body, False
+    merged = {**document, **{key: document.get(key, value) for key, value in written.items()}}
+    merged["error"] = {**written["error"], **error}
+    return json.encode(merged), True

@@ -1,0 +1,122 @@
+"""Sorts the keys of what goes upstream, so that the upstream's prompt cache hits.
+
+Every JSON object of the body gets its keys in sorted order; arrays keep theirs.  So does the JSON
+inside the ``arguments`` strings of the history (``tool_calls`` of chat, ``function_call`` items of
+responses).  An arguments string that is no JSON object, or that has 15 or more digits in a row, is
+left byte for byte: what made it may not have meant a number.  Two requests that differ only in the
+order of keys give the same bytes upstream; numbers and text stay as they are.
+
+Stands innermost of those that change requests: what the others add is sorted too.
+
+    [middlewares.key_canonicalization]
+    enabled = true
+    keep_schema_order = false   # true: the fields of structured output stay in the client's order,
+                                # which is the order in which some models write them
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import msgspec
+
+from toolwire import config
+from toolwire.proxy.asgi import ASGIApp, Receive, Scope, Send
+from toolwire.proxy.exchange import endpoint, open_body
+from toolwire.proxy.protocols import json
+
+_LONG_NUMBER = re.compile(r"[0-9]{15}")
+"""From 15 digits on a number may not survive a reader that takes it for a double."""
+
+_SCHEMAS = {
+    "chat": ("response_format", "json_schema", "schema"),
+    "messages": ("output_config", "format", "schema"),
+    "responses": ("text", "format", "schema"),
+}
+
+
+class Options(config.Options, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    keep_schema_order: bool = False
+    """Whether ``properties`` in structured-output schemas keep the order that the client gave."""
+
+
+class KeyCanonicalization:
+    """See the module."""
+
+    def __init__(self, app: ASGIApp, options: Options | None = None) -> None:
+        self.app = app
+        self.options = options or Options()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        codec = endpoint(scope)
+        if codec is None:
+            await self.app(scope, receive, send)
+            return
+        scope, body = open_body(scope, receive)
+        document = await body.document()
+        sort_arguments(codec.name, document)
+        if self.options.keep_schema_order:
+            keep_schema_order(codec.name, document)
+        body.sort_keys()
+        await self.app(scope, body, send)
+
+
+def sort_arguments(protocol: str, document: dict[str, Any]) -> None:
+    """Sorts the keys inside the arguments strings of the history, in place."""
+    if protocol == "chat":
+        for message in _dicts(document.get("messages")):
+            for call in _dicts(message.get("tool_calls")):
+                if isinstance(function := call.get("function"), dict):
+                    _sort_in(function)
+    elif protocol == "responses":
+        for item in _dicts(document.get("input")):
+            if item.get("type") == "function_call":
+                _sort_in(item)
+
+
+def canonical(arguments: str) -> str:
+    """``arguments`` with sorted keys; unchanged where the rule above leaves it alone."""
+    if _LONG_NUMBER.search(arguments):
+        return arguments
+    try:
+        document = json.decode(arguments)
+    except ValueError:
+        return arguments
+    if not isinstance(document, dict):
+        return arguments
+    return json.encode_text(document, sort_keys=True)
+
+
+def keep_schema_order(protocol: str, document: dict[str, Any]) -> None:
+    """Puts the structured-output schema in its final bytes, in place: sorted, less the order inside
+    ``properties``."""
+    *path, last = _SCHEMAS[protocol]
+    holder: Any = document
+    for key in path:
+        holder = holder.get(key) if isinstance(holder, dict) else None
+    if isinstance(holder, dict) and isinstance(schema := holder.get(last), dict):
+        holder[last] = msgspec.Raw(json.encode(_in_schema_order(schema)))
+
+
+def _in_schema_order(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_in_schema_order(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        key: {name: _in_schema_order(field) for name, field in value.items()}
+        if key == "properties" and isinstance(value, dict)
+        else _in_schema_order(value)
+        for key, value in sorted(schema.items())
+    }
+
+
+def _sort_in(holder: dict[str, Any]) -> None:
+    if isinstance(arguments := holder.get("arguments"), str):
+        holder["arguments"] = canonical(arguments)
+
+
+def _dicts(value: Any) -> list[dict[str, Any]]:
+    """The objects in a list; nothing where a client put something else there."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

@@ -1,0 +1,153 @@
+"""Removes the reasoning of earlier turns from what goes to a chat upstream.
+
+Most servers ignore or refuse ``reasoning_content`` (and ``reasoning``, ``reasoning_blocks``) on the
+assistant messages of the history; some want it back.  The policy is the provider profile's, or the
+option's:
+
+- ``strip``: none goes up;
+- ``keep``: all of it;
+- ``current_turn``: that of assistant messages after the last user message (DeepSeek,
+  https://api-docs.deepseek.com/guides/thinking_mode);
+- ``tool_turns``: that of every assistant message that called tools.
+
+Where such an upstream still answers 400 because reasoning is missing (the profile knows its words),
+the empty value is put on the assistant messages that have none, and it is asked once more, once.
+
+Stands inside of the conversion: what it makes of another protocol's thinking is judged here too.
+
+    [middlewares.reasoning_stripping]
+    enabled = true
+    policy = "current_turn"   # instead of the profile's
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Literal
+
+from toolwire import config
+from toolwire.config.profile import Profile
+from toolwire.proxy.answer import AnswerSend, Headers
+from toolwire.proxy.asgi import ASGIApp, Receive, Scope, Send
+from toolwire.proxy.exchange import Body, Exchange, endpoint, open_body
+from toolwire.proxy.protocols.failure import read_body
+
+Policy = Literal["keep", "strip", "current_turn", "tool_turns"]
+
+EXTENSION = "reasoning_blocks"
+"""This gateway's own: signed blocks for clients, which no upstream knows."""
+
+FIELDS = ("reasoning_content", "reasoning", EXTENSION)
+
+
+class Options(config.Options, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    policy: Policy | None = None
+    """None: what the provider profile says (``reasoning_history``)."""
+
+
+class ReasoningStripping:
+    """See the module."""
+
+    def __init__(self, app: ASGIApp, options: Options | None = None) -> None:
+        self.app = app
+        self.options = options or Options()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        codec = endpoint(scope)
+        if codec is None or codec.name != "chat":
+            await self.app(scope, receive, send)
+            return
+        scope, body = open_body(scope, receive)
+        document = await body.document()
+        exchange = Exchange.of(scope)
+        profile = exchange.profile(document)
+        policy = self.options.policy or profile.reasoning_history
+        if stripped := strip(document, policy, profile.reasoning_field):
+            exchange.changes["reasoning_stripped"] += stripped
+            body.touch()
+        if profile.reasoning_missing_error:
+            await self._ask_twice(scope, body, send, profile)
+        else:
+            await self.app(scope, body, send)
+
+    async def _ask_twice(self, scope: Scope, body: Body, send: Send, profile: Profile) -> None:
+        first = _FirstAnswer(scope, send, profile.reasoning_missing_error)
+        await first.run(self.app, scope, body)
+        if first.reasoning_missing:
+            exchange = Exchange.of(scope)
+            exchange.changes["reasoning_added"] += add_empty(
+                await body.document(), profile.reasoning_field
+            )
+            exchange.retries += 1
+            body.touch()
+            body.rewind()
+            await self.app(scope, body, send)
+
+
+class _FirstAnswer(AnswerSend):
+    """Keeps the one 400 to itself that another try can cure."""
+
+    def __init__(self, scope: Scope, send: Send, pattern: str) -> None:
+        super().__init__(scope, send)
+        self._pattern = re.compile(pattern)
+        self.reasoning_missing = False
+
+    def wants_body(self, status: int, headers: Headers) -> bool:
+        return status == 400
+
+    async def finish_body(self) -> None:
+        message = read_body(400, self.held).message
+        self.reasoning_missing = self._pattern.search(message) is not None
+        if not self.reasoning_missing:
+            await super().finish_body()
+
+
+def strip(document: dict[str, Any], policy: Policy, field: str) -> int:
+    """Removes the reasoning that ``policy`` does not keep, in place; how many messages changed.
+
+    What is kept stands under ``field``, the upstream's name for it.  Empty reasoning says nothing
+    and is removed, too.
+    """
+    if policy == "keep":
+        return 0
+    messages = document.get("messages")
+    if not isinstance(messages, list):
+        return 0
+    last_user = _last_user(messages) if policy == "current_turn" else -1
+    changed = 0
+    for place, message in enumerate(messages):
+        if not isinstance(message, dict) or message.get("role") != "assistant":
+            continue
+        if not any(name in message for name in FIELDS):
+            continue
+        kept = policy == "current_turn" and place > last_user
+        kept = kept or (policy == "tool_turns" and bool(message.get("tool_calls")))
+        changed += _strip_message(message, field if kept else None)
+    return changed
+
+
+def _strip_message(message: dict[str, Any], kept_as: str | None) -> bool:
+    value = message.get("reasoning_content") or message.get("reasoning")
+    before = {name: message.pop(name) for name in FIELDS if name in message}
+    if kept_as is not None and value:
+        message[kept_as] = value
+    return before != {name: message[name] for name in FIELDS if name in message}
+
+
+def _last_user(messages: list[Any]) -> int:
+    for place in range(len(messages) - 1, -1, -1):
+        if isinstance(messages[place], dict) and messages[place].get("role") == "user":
+            return place
+    return -1
+
+
+def add_empty(document: dict[str, Any], field: str) -> int:
+    """Puts an empty ``field`` on each assistant message without one, in place; how many."""
+    missing = [
+        message
+        for message in document.get("messages") or ()
+        if isinstance(message, dict) and message.get("role") == "assistant" and field not in message
+    ]
+    for message in missing:
+        message[field] = ""
+    return len(missing)

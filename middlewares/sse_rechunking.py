@@ -1,0 +1,175 @@
+"""Lets only whole, well-formed events through, whatever the upstream's reads and oddities are.
+
+Reads that end inside an event, a line end or a character come out as whole events; what an upstream
+left out or got wrong is repaired by the rules of its protocol, and events that need no repair pass
+byte for byte.  Several events of one read leave in one write.  While the upstream is silent a
+keep-alive goes out.  A stream that breaks off ends in the protocol's own error event.
+
+With ``flush = "budget"`` plain deltas are held for up to ``flush_ms`` or ``flush_bytes``, to save
+writes; never the first event, a block border, or the end.
+
+Stands innermost, so that whatever is outside sees whole events.
+
+    [middlewares.sse_rechunking]
+    enabled = true
+    keep_alive_seconds = 15.0
+    flush = "read"          # or "budget":
+    flush_ms = 20
+    flush_bytes = 4096
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from toolwire import config
+from toolwire.proxy.answer import AnswerSend, Headers, is_stream, without
+from toolwire.proxy.asgi import ASGIApp, Receive, Scope, Send
+from toolwire.proxy.errors import UpstreamError
+from toolwire.proxy.exchange import Exchange, endpoint
+from toolwire.proxy.protocols import failure, sse
+from toolwire.proxy.protocols.codec import Codec
+from toolwire.proxy.protocols.sse import Event
+
+STREAM_HEADERS: Headers = [
+    (b"content-type", b"text/event-stream; charset=utf-8"),
+    (b"cache-control", b"no-cache"),
+    (b"x-accel-buffering", b"no"),  # nginx would hold the stream back
+]
+
+
+class Options(config.Options, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    keep_alive_seconds: Annotated[float, Meta(ge=0)] = 15.0
+    """How long a stream may be silent before a keep-alive goes out; 0: none does."""
+
+    flush: Literal["read", "budget"] = "read"
+    """``read``: what came in one read leaves in one write, at once."""
+
+    flush_ms: Annotated[int, Meta(ge=1, le=1000)] = 20
+    flush_bytes: Annotated[int, Meta(ge=1)] = 4096
+
+
+class SSERechunking:
+    """See the module."""
+
+    def __init__(self, app: ASGIApp, options: Options | None = None) -> None:
+        self.app = app
+        self.options = options or Options()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        codec = endpoint(scope)
+        if codec is None:
+            await self.app(scope, receive, send)
+            return
+        rechunk = _Rechunk(scope, send, codec, self.options)
+        try:
+            await rechunk.run(self.app, scope, receive)
+        finally:
+            rechunk.stop()
+
+
+class _Rechunk(AnswerSend):
+    """One stream: its repair, and the clocks that send what is held, or a keep-alive."""
+
+    def __init__(self, scope: Scope, send: Send, codec: Codec, options: Options) -> None:
+        super().__init__(scope, send)
+        self._codec = codec
+        self._options = options
+        self._exchange = Exchange.of(scope)
+        self._repair = codec.stream_repair()
+        self._loop = asyncio.get_running_loop()
+        self._alarm: asyncio.TimerHandle | None = None
+        self._flush: asyncio.TimerHandle | None = None
+        self._sending: asyncio.Task[None] | None = None
+        self._held: list[Event] = []
+        self._held_bytes = 0
+        self._last_sent = 0.0
+
+    def wants_stream(self, status: int, headers: Headers) -> bool:
+        return status == 200 and is_stream(headers)
+
+    def head(self, status: int, headers: Headers) -> tuple[int, Headers]:
+        if seconds := self._options.keep_alive_seconds:
+            self._last_sent = self._loop.time()
+            self._alarm = self._loop.call_later(seconds, self._on_silence)
+        return status, [*without(headers, *(name for name, _ in STREAM_HEADERS)), *STREAM_HEADERS]
+
+    def events(self, events: list[Event]) -> list[Event]:
+        return self._repair.feed(events)
+
+    def last_events(self) -> list[Event]:
+        return self._finished(self._repair.close())
+
+    def broken_off(self, error: UpstreamError) -> list[Event]:
+        return self._finished(self._repair.close(failure.from_exception(error)))
+
+    def _finished(self, events: list[Event]) -> list[Event]:
+        self._exchange.changes.update(self._repair.repairs)
+        self._exchange.usage = self._repair.usage
+        return events
+
+    async def send_events(self, events: list[Event], *, more: bool) -> None:
+        if more and self._options.flush == "budget" and self._may_wait(events):
+            self._hold(events)
+            return
+        events, self._held, self._held_bytes = [*self._held, *events], [], 0
+        if self._flush is not None:
+            self._flush.cancel()
+            self._flush = None
+        self._last_sent = self._loop.time()
+        await super().send_events(events, more=more)
+
+    def stop(self) -> None:
+        """The stream is over, or was abandoned."""
+        self.ended = True
+        for clock in (self._alarm, self._flush, self._sending):
+            if clock is not None:
+                clock.cancel()
+
+    # holding back ---------------------------------------------------------------------------
+    def _may_wait(self, events: list[Event]) -> bool:
+        """Whether these are deltas alone, not the first of the stream, and within the budget."""
+        size = self._held_bytes + sum(len(event.data or b"") for event in events)
+        within = self._last_sent > 0 and size < self._options.flush_bytes
+        return within and all(_is_delta(self._codec.name, event) for event in events)
+
+    def _hold(self, events: list[Event]) -> None:
+        self._held += events
+        self._held_bytes += sum(len(event.data or b"") for event in events)
+        if self._flush is None:
+            self._flush = self._loop.call_later(self._options.flush_ms / 1000, self._on_budget)
+
+    def _on_budget(self) -> None:
+        self._flush = None
+        if not self.ended:
+            self._sending = self._loop.create_task(self._send_now([]))
+
+    # keep-alives ----------------------------------------------------------------------------
+    def _on_silence(self) -> None:
+        seconds = self._options.keep_alive_seconds
+        silent = self._loop.time() - self._last_sent
+        if not self.ended and silent >= seconds:
+            self._sending = self._loop.create_task(self._send_now([self._codec.keep_alive()]))
+            silent = 0.0
+        self._alarm = self._loop.call_later(seconds - silent, self._on_silence)
+
+    async def _send_now(self, events: list[Event]) -> None:
+        events, self._held, self._held_bytes = [*self._held, *events], [], 0
+        self._last_sent = self._loop.time()
+        await super().send_events(events, more=True)
+
+
+def _is_delta(protocol: str, event: Event) -> bool:
+    """Whether the event is a piece of text or arguments, and no border of a block."""
+    if event.data is None:
+        return False
+    if protocol != "chat":
+        name = event.name or ""
+        return name.endswith("delta") and name != "message_delta"
+    return not any(mark in event.data for mark in _CHAT_BORDERS)
+
+
+_CHAT_BORDERS = (b'"finish_reason":"', b'"tool_calls"', b'"error"', b'"usage":{', sse.DONE)

@@ -1,0 +1,61 @@
+"""What the log and the metrics see of an answer: noted once, by the outermost of them."""
+
+from __future__ import annotations
+
+import time
+
+from toolwire.proxy.answer import header, is_stream
+from toolwire.proxy.asgi import Message, Scope, Send
+from toolwire.proxy.exchange import Exchange
+
+CLIENT_CLOSED = 499
+"""nginx's word for a client that left before it was answered."""
+
+
+class Observation:
+    """The ``send`` that notes status, bytes and the time of the first byte, and passes all on."""
+
+    __slots__ = (
+        "bytes_out",
+        "finished",
+        "first_byte_at",
+        "send",
+        "status",
+        "streaming",
+        "upstream_id",
+    )
+
+    def __init__(self, send: Send) -> None:
+        self.send = send
+        self.status = CLIENT_CLOSED
+        self.bytes_out = 0
+        self.first_byte_at: float | None = None
+        self.streaming = False
+        self.finished = False
+        self.upstream_id = ""
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.body":
+            if body := message.get("body"):
+                if self.first_byte_at is None:
+                    self.first_byte_at = time.perf_counter()
+                self.bytes_out += len(body)
+            self.finished = not message.get("more_body", False)
+        elif message["type"] == "http.response.start":
+            self.status = message["status"]
+            self.streaming = is_stream(message["headers"])
+            self.upstream_id = _upstream_id(message["headers"])
+        await self.send(message)
+
+
+def observe(scope: Scope, send: Send) -> tuple[Exchange, Observation]:
+    """The exchange of this request and what is seen of its answer."""
+    exchange = Exchange.of(scope)
+    if exchange.observation is None:
+        exchange.observation = Observation(send)
+    return exchange, exchange.observation
+
+
+def _upstream_id(headers: list[tuple[bytes, bytes]]) -> str:
+    found = header(headers, b"x-request-id") or header(headers, b"request-id")
+    return found.decode("latin-1")
