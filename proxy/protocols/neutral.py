@@ -130,7 +130,9 @@ class Thinking(Struct):
     ``text`` is what may be shown.  ``signature`` (Messages), ``redacted`` (the ``data`` of a Messages
     ``redacted_thinking`` block) and ``encrypted`` (Responses ``encrypted_content``) are opaque and
     only mean something to the vendor that made them: ``origin`` is the protocol they came in, and
-    they never go to another one.  ``summary``: the text is a Responses summary, not the reasoning.
+    they never go to another one; ``vendor`` names who signed it (a provider, or an upstream of its
+    own), and travels with what clients give back.  ``summary``: the text is a Responses summary,
+    not the reasoning.
     """
 
     text: str = ""
@@ -138,6 +140,7 @@ class Thinking(Struct):
     redacted: str | None = None
     encrypted: str | None = None
     origin: Protocol | None = None
+    vendor: str | None = None
     id: str | None = None
     summary: bool = False
     at: str = ""
