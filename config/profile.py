@@ -78,8 +78,9 @@ class Profile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     `"thinking": {"type": "adaptive"}, "output_config": {"effort": "high"}`."""
 
     efforts: tuple[Effort, ...] = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
-    """The efforts that the upstream knows; another one is replaced by the nearest of them and
-    reported. Empty: the switch has no effort."""
+    """The efforts that the upstream knows. Another one is replaced by the next stronger of them,
+    else by the strongest, and reported; `none` switches thinking off where it can be. Empty: no
+    effort is sent."""
 
     thinking_budgets: dict[Effort, Positive] = field(default_factory=lambda: dict(BUDGETS))
     """Effort -> tokens, where the client speaks of effort and the upstream of a budget, and
@@ -178,7 +179,8 @@ class Profile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The limit for a messages upstream, which requires one, when the client gave none; tokens."""
 
     temperature_max: Annotated[float, Meta(ge=0)] = 2.0
-    """The largest temperature; a larger one is lowered to it and reported."""
+    """The largest temperature; a larger one is lowered to it and reported. On messages upstreams it
+    is never more than 1. https://platform.claude.com/docs/en/api/messages/create"""
 
     stop_max: Limit = 0
     """How many stop sequences are accepted; further ones are dropped and reported."""

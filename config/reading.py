@@ -7,12 +7,14 @@ collected with the path of its key.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from functools import cache
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, TypeGuard, TypeVar, Union, get_args, get_origin
 
 import msgspec
 from msgspec import Meta, Struct
+from msgspec.structs import FieldInfo, fields
 
 from toolwire.config.describe import describe, shown
 from toolwire.config.problems import Problem, did_you_mean, key_path
@@ -74,7 +76,7 @@ class Reading:
         With `whole` the required fields must be there. Keys in `elsewhere` are somebody else's.
         """
         table = self.table(raw, path)
-        known = {field.encode_name: field for field in msgspec.structs.fields(struct)}
+        known = _fields(struct)
         for key in table:
             if key not in known and key not in elsewhere:
                 near = did_you_mean(key, [*known, *elsewhere])
@@ -168,6 +170,12 @@ class Reading:
             case dict():
                 return {k: self.substituted(item, key_path(path, k)) for k, item in raw.items()}
         return raw
+
+
+@cache
+def _fields(struct: type[Struct]) -> Mapping[str, FieldInfo]:
+    """The fields by the names of their keys; remembered, for resolving annotations takes long."""
+    return {field.encode_name: field for field in fields(struct)}
 
 
 def is_table(raw: object) -> TypeGuard[Table]:
