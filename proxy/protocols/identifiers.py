@@ -15,6 +15,8 @@ MESSAGES_ID = re.compile(r"[a-zA-Z0-9_-]+\Z")
 """https://docs.anthropic.com/en/api/messages (tool_use.id)."""
 
 _DIGEST_CHARACTERS = 24  # 96 bits
+_NO_LIMIT = 1 << 30
+_READABLE_CHARACTERS = 64
 _OUTSIDE = re.compile(r"[^a-zA-Z0-9_-]+")
 
 
@@ -38,12 +40,13 @@ def random_id(prefix: str) -> str:
 def legal_names(names: Iterable[str], *, longest: int, pattern: re.Pattern[str]) -> dict[str, str]:
     """Each name that the target refuses, mapped to a legal one that is unique among all names.
 
-    ``pattern`` must match a whole legal name; ``longest`` is in characters.
+    ``pattern`` must match a whole legal name; ``longest`` is in characters, 0 for no limit.
     """
+    longest = longest or _NO_LIMIT
     return {
-        name: legal_name(name, longest=longest)
+        name: legal_name(name, longest=min(longest, _READABLE_CHARACTERS))
         for name in names
-        if len(name) > longest or not pattern.fullmatch(name)
+        if len(name) > longest or (pattern.pattern and not pattern.fullmatch(name))
     }
 
 

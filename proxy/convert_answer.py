@@ -1,0 +1,131 @@
+"""The way back across the border: an upstream's answer, error or stream in the client's protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from toolwire.proxy.errors import BadUpstreamAnswer
+from toolwire.proxy.protocols import json, sse
+from toolwire.proxy.protocols.codec import Codec
+from toolwire.proxy.protocols.collect import Collector, events_of
+from toolwire.proxy.protocols.convert import Converted
+from toolwire.proxy.protocols.neutral import (
+    Answer,
+    Call,
+    Failure,
+    Part,
+    StreamEvent,
+    StreamFailure,
+    Thinking,
+)
+from toolwire.proxy.protocols.restore import Restorer
+from toolwire.proxy.protocols.sse import Event
+
+
+class AnswerConversion:
+    """One answer.  ``remember`` is told its parts, so that thinking can be put back later."""
+
+    def __init__(
+        self,
+        client: Codec,
+        upstream: Codec,
+        converted: Converted,
+        *,
+        remember: Callable[[list[Part]], None],
+        vendor: str,
+    ) -> None:
+        self._client = client
+        self._upstream = upstream
+        self._request = converted.request
+        self._renaming = converted.renaming
+        self._remember = remember
+        self._vendor = vendor
+        self.streaming = converted.request.stream
+        self._repair = upstream.stream_repair()
+        self._reader = upstream.stream_reader()
+        self._restorer = Restorer(converted.renaming, vendor)
+        self._collector = Collector()
+        self._writer = client.stream_writer(converted.request) if self.streaming else None
+
+    # whole answers --------------------------------------------------------------------------
+    def error(self, status: int, body: bytes) -> bytes:
+        """An upstream's error in the client's shape."""
+        return json.encode(self._client.write_failure(self._upstream.read_failure(status, body)))
+
+    def answer(self, answer: Any) -> dict[str, Any]:
+        """A whole answer, as a document of the upstream's protocol or already read."""
+        read = self._read(answer)
+        return self._client.write_answer(read, self._request)
+
+    def _read(self, document: Any) -> Answer:
+        if isinstance(document, Answer):
+            answer = document
+        elif isinstance(document, dict):
+            self._upstream.repair_answer(document)
+            answer = self._upstream.read_answer(document)
+        else:
+            raise BadUpstreamAnswer("the upstream's answer is no JSON object")
+        for place, part in enumerate(answer.parts):
+            if isinstance(part, Call):
+                answer.parts[place] = self._renaming.call(part)
+            elif isinstance(part, Thinking):
+                part.vendor = self._vendor
+        self._remember(answer.parts)
+        return answer
+
+    def collected(self, body: bytes) -> Answer:
+        """A stream that came though none was asked for, as a whole answer."""
+        for event in self._neutral(_events(body)):
+            self._collector.add(event)
+        for event in self._reader.close():
+            self._collector.add(event)
+        if self._collector.failure is not None:
+            raise BadUpstreamAnswer(self._collector.failure.message)
+        return self._collector.result()
+
+    def spelled_out(self, document: Any) -> list[Event]:
+        """A whole answer that came though a stream was asked for, as a stream."""
+        return self._written(list(events_of(self._read(document))))
+
+    # streams --------------------------------------------------------------------------------
+    def events(self, events: list[Event]) -> list[Event]:
+        """What the client gets for these events of the upstream."""
+        return self._written(self._restored(self._neutral(events)))
+
+    def close(self) -> list[Event]:
+        """The upstream's stream is over."""
+        return [
+            *self.events(self._repair.close()),
+            *self._written(self._restored(self._reader.close())),
+        ]
+
+    def broken_off(self, failure: Failure) -> list[Event]:
+        """The upstream's stream broke off, in this way."""
+        return self._written([StreamFailure(failure)])
+
+    def _neutral(self, events: list[Event]) -> list[StreamEvent]:
+        read = self._reader.read
+        return [found for event in self._repair.feed(events) for found in read(event)]
+
+    def _restored(self, events: list[StreamEvent]) -> list[StreamEvent]:
+        restored = []
+        for event in events:
+            for known in self._restorer.restore(event):
+                self._collector.add(known)
+                restored.append(known)
+        if self._collector.complete:
+            self._collector.complete = False
+            self._remember(self._collector.result().parts)
+        return restored
+
+    def _written(self, events: list[StreamEvent]) -> list[Event]:
+        if self._writer is None:
+            raise RuntimeError("the client asked for no stream")
+        write = self._writer.write
+        return [wire for event in events for wire in write(event)]
+
+
+def _events(body: bytes) -> list[Event]:
+    decoder = sse.Decoder()
+    return [*decoder.feed(body), *decoder.flush()]

@@ -1,0 +1,158 @@
+"""From one protocol to another, in the neutral form; without I/O.
+
+``convert_request`` reads with the client's codec and writes with the upstream's; between the two
+stands what does not depend on either wire: layout, ids and names that the target allows, free-form
+tools, and the thinking that the client gave back or dropped.  ``Renaming`` is what an answer needs
+to undo it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from toolwire.proxy.protocols import freeform
+from toolwire.proxy.protocols.codec import Codec, Quirks
+from toolwire.proxy.protocols.identifiers import legal_id, legal_names
+from toolwire.proxy.protocols.layout import arrange
+from toolwire.proxy.protocols.neutral import (
+    Call,
+    CustomTool,
+    FunctionTool,
+    Losses,
+    Request,
+    Result,
+    Thinking,
+    Turn,
+)
+
+
+class Limits(Quirks, Protocol):
+    """What a target allows in names, beside what its writer has to know."""
+
+    @property
+    def tool_name_max(self) -> int: ...
+    @property
+    def tool_name_pattern(self) -> str: ...
+
+
+class Renaming(Struct):
+    """How an answer's calls get the client's own names and forms back."""
+
+    names: dict[str, str] = field(default_factory=dict)
+    """From the name that went up to the client's."""
+
+    freeform: set[str] = field(default_factory=set)
+    """The client's names of free-form tools that went up as functions."""
+
+    def call(self, call: Call) -> Call:
+        """A whole call, as the client knows it."""
+        if name := self.names.get(call.name):
+            call = replace(call, name=name)
+        return freeform.unwrap_call(call) if call.name in self.freeform else call
+
+
+class Converted(Struct):
+    """A request in the upstream's protocol, and what its answer needs."""
+
+    document: dict[str, Any]
+    request: Request
+    """The client's, as it was read; an answer echoes it."""
+
+    renaming: Renaming
+    losses: Losses
+
+
+def convert_request(
+    client: Codec,
+    upstream: Codec,
+    document: dict[str, Any],
+    quirks: Limits,
+    vendor: str,
+    restore: Callable[[list[Turn]], object] | None = None,
+) -> Converted:
+    """``document`` of the client's protocol in the upstream's.
+
+    ``restore`` puts thinking back that the client dropped (see ``thinking_store``).  Raises
+    ``InvalidRequest`` with the path of a field of a wrong type.
+    """
+    losses = Losses()
+    request = client.read_request(document)
+    turns = arrange(request.turns, losses)
+    if restore is not None:
+        restore(turns)
+    _keep_from_others(turns, vendor, losses)
+    target = replace(request, turns=turns)
+    renaming = Renaming()
+    if not quirks.custom_tools:
+        _wrap_freeform(target, renaming)
+    _rename(target, quirks, renaming)
+    if upstream.name == "messages":
+        _legalize_ids(target.turns)
+    written = upstream.write_request(target, quirks, losses)
+    return Converted(written, request, renaming, losses)
+
+
+def _keep_from_others(turns: list[Turn], vendor: str, losses: Losses) -> None:
+    """Takes signatures and ciphertext of another vendor off: they mean nothing here."""
+    for turn in turns:
+        for place, part in enumerate(turn.parts):
+            if isinstance(part, Thinking) and part.vendor not in (None, vendor):
+                turn.parts[place] = Thinking(text=part.text, summary=part.summary, at=part.at)
+                if part.at:
+                    losses.drop(part.at, f"it was signed by {part.vendor}, not by {vendor}")
+
+
+def _wrap_freeform(request: Request, renaming: Renaming) -> None:
+    """Free-form tools become functions with one string, and so do their calls in the history."""
+    renaming.freeform = {tool.name for tool in request.tools if isinstance(tool, CustomTool)}
+    request.tools = [
+        freeform.wrap(tool) if isinstance(tool, CustomTool) else tool for tool in request.tools
+    ]
+    for turn in request.turns:
+        for place, part in enumerate(turn.parts):
+            if isinstance(part, Call) and part.custom:
+                turn.parts[place] = freeform.wrap_call(part)
+            elif isinstance(part, Result) and part.custom:
+                turn.parts[place] = replace(part, custom=False)
+    if request.choice is not None and request.choice.custom:
+        request.choice = replace(request.choice, custom=False)
+
+
+def _rename(request: Request, quirks: Limits, renaming: Renaming) -> None:
+    """Gives tools, calls and the choice names that the target allows."""
+    calls = [part for turn in request.turns for part in turn.parts if isinstance(part, Call)]
+    tools = [tool for tool in request.tools if isinstance(tool, FunctionTool | CustomTool)]
+    legal = legal_names(
+        {*(tool.name for tool in tools), *(call.name for call in calls)},
+        longest=quirks.tool_name_max,
+        pattern=re.compile(quirks.tool_name_pattern),
+    )
+    if not legal:
+        return
+    renaming.names = {made: name for name, made in legal.items()}
+    for call in calls:
+        call.name = legal.get(call.name, call.name)
+    request.tools = [
+        replace(tool, name=legal[tool.name])
+        if isinstance(tool, FunctionTool | CustomTool) and tool.name in legal
+        else tool
+        for tool in request.tools
+    ]
+    if (choice := request.choice) is not None:
+        allowed = choice.allowed and [legal.get(name, name) for name in choice.allowed]
+        name = choice.name and legal.get(choice.name, choice.name)
+        request.choice = replace(choice, name=name, allowed=allowed)
+
+
+def _legalize_ids(turns: list[Turn]) -> None:
+    for turn in turns:
+        for part in turn.parts:
+            if isinstance(part, Call):
+                part.id = legal_id(part.id)
+            elif isinstance(part, Result):
+                part.call_id = legal_id(part.call_id)
