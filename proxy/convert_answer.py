@@ -1,4 +1,4 @@
-"""The way back across the border: an upstream's answer, error or stream in the client's protocol."""
+"""The way back across the border: an answer, error or stream in the client's protocol."""
 
 from __future__ import annotations
 

@@ -84,8 +84,8 @@ class StreamRepair(Protocol):
         """The same events where nothing is wrong with them (the very objects, their bytes kept)."""
 
     def close(self, failure: Failure | None = None) -> list[Event]:
-        """The body is over: what the upstream should still have sent (``[DONE]`` after a finish), or
-        an error event where the stream broke off without an end.  ``failure`` says how it broke
+        """The body is over: what the upstream should still have sent (``[DONE]`` after a finish),
+        or an error event where the stream broke off without an end.  ``failure`` says how it broke
         off, where that is known; without one it is told in general words."""
 
     @property
@@ -112,7 +112,7 @@ class Codec(Protocol):
         """Raises ``InvalidRequest`` with the path of a field of a wrong type."""
 
     def write_request(self, request: Request, quirks: Quirks, losses: Losses) -> dict[str, Any]:
-        """``request.turns`` are arranged (see ``layout``), names and ids are legal for the target."""
+        """``request.turns`` are arranged (see ``layout``); names and ids are legal there."""
 
     def read_answer(self, document: dict[str, Any]) -> Answer:
         """Lenient; raises ``BadUpstreamAnswer`` for what is no answer of this protocol at all."""

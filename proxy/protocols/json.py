@@ -44,7 +44,7 @@ _sorting_encoder = msgspec.json.Encoder(decimal_format="number", order="sorted")
 
 
 def decode(data: bytes | str) -> Document:
-    """The document in ``data``.  Raises ``ValueError`` (with line and column) where it is no JSON."""
+    """The document in ``data``.  Raises ``ValueError``, with line and column, where it is none."""
     try:
         return _decoder.decode(data)
     except RecursionError:
@@ -68,7 +68,7 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def encode(document: Document, *, sort_keys: bool = False) -> bytes:
-    """Compact UTF-8 JSON, non-ASCII as is; with ``sort_keys`` every object's keys in sorted order."""
+    """Compact UTF-8 JSON, non-ASCII as is; ``sort_keys`` sorts the keys of every object."""
     encoder = _sorting_encoder if sort_keys else _encoder
     try:
         return encoder.encode(document)
@@ -103,7 +103,7 @@ def _escaped_key(key: str) -> str:
 
 
 def decode_object(data: bytes, *, what: str = "the request body") -> dict[str, Document]:
-    """The object in ``data``; ``InvalidRequest`` says where it is no JSON, or that it is no object."""
+    """The object in ``data``; ``InvalidRequest`` says where it is no JSON, or what it is instead."""
     try:
         document = decode(data)
     except ValueError as error:

@@ -127,7 +127,7 @@ class Result(Struct):
 class Thinking(Struct):
     """Reasoning of the model.
 
-    ``text`` is what may be shown.  ``signature`` (Messages), ``redacted`` (the ``data`` of a Messages
+    ``text`` is what may be shown.  ``signature`` (Messages), ``redacted`` (the ``data`` of a
     ``redacted_thinking`` block) and ``encrypted`` (Responses ``encrypted_content``) are opaque and
     only mean something to the vendor that made them: ``origin`` is the protocol they came in, and
     they never go to another one; ``vendor`` names who signed it (a provider, or an upstream of its
@@ -197,7 +197,7 @@ class FunctionTool(Struct):
 
 
 class CustomTool(Struct):
-    """A free-form tool: its input is text, perhaps of a grammar (``format``, as OpenAI writes it)."""
+    """A free-form tool: its input is text, perhaps of a grammar (``format``, in OpenAI's form)."""
 
     name: str
     description: str | None = None
@@ -245,7 +245,7 @@ class ThinkingRequest(Struct):
     """What the client asked of the model's reasoning; None where it did not say.
 
     ``enabled`` False: it asked for none.  ``effort``: none, minimal, low, medium, high, xhigh, max.
-    ``budget`` in tokens.  ``show``: it wants to see it (summaries).  ``adaptive``: the model decides.
+    ``budget`` in tokens.  ``adaptive``: the model decides.  ``summary``: how much of it is shown.
     """
 
     enabled: bool | None = None
@@ -343,7 +343,7 @@ class Failure(Struct):
 
 # -------------------------------------------------------------------------------- the stream
 class Start(Struct):
-    """The answer begins.  ``usage`` holds the input tokens, where the upstream told them already."""
+    """The answer begins.  ``usage`` holds the input tokens, where they are told already."""
 
     id: str
     model: str
@@ -407,4 +407,6 @@ class End(Struct):
     """The stream is complete."""
 
 
-StreamEvent = Start | PartStart | Delta | PartEnd | Finish | UsageReport | StreamFailure | Ping | End
+StreamEvent = (
+    Start | PartStart | Delta | PartEnd | Finish | UsageReport | StreamFailure | Ping | End
+)

@@ -55,7 +55,7 @@ class Restorer:
         return [*events, PartEnd(event.key, whole)]
 
 
-_OPENING = re.compile(r'\s*\{\s*"%s"\s*:\s*"' % re.escape(freeform.FIELD))
+_OPENING = re.compile(rf'\s*\{{\s*"{re.escape(freeform.FIELD)}"\s*:\s*"')
 _CHARACTERS = re.compile(r'(?:[^"\\]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*')
 _HIGH_SURROGATE = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\Z")
 

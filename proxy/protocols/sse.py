@@ -4,7 +4,7 @@ By the WHATWG rules (https://html.spec.whatwg.org/multipage/server-sent-events.h
 CR end a line, a blank line ends an event, a colon starts a comment, one space after the colon of a
 field is optional, several ``data`` lines are joined.  What the rules would throw away is kept where
 it does no harm: an event that the end of the body cuts off before its blank line still counts
-(several upstreams leave it out), and comments are events of their own, so that they can be passed on.
+(several upstreams leave it out), and comments are events of their own, to be passed on.
 """
 
 from __future__ import annotations
