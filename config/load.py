@@ -122,12 +122,14 @@ def _read(reading: Reading, document: Table, known: Mapping[str, type[Options]])
     providers = Providers(reading, document)
     middlewares = reading.table(document.get("middlewares", {}), "middlewares")
     before = len(reading.problems)
-    values["middlewares"] = stack = read_stack(reading, middlewares, known, "middlewares")
+    stack = read_stack(reading, middlewares, known, "middlewares")
+    values["middlewares"] = stack.options
     common = Common(
         providers=providers,
         middlewares=middlewares,
         known=known,
-        stack=stack if len(reading.problems) == before else None,
+        stack=stack,
+        sound=len(reading.problems) == before,
         on_loss="reject" if values.get("on_loss") == "reject" else "report",
     )
     values["upstreams"] = read_upstreams(reading, document.get("upstreams", []), common)

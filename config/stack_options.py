@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -17,9 +18,19 @@ Known = Mapping[str, type[Options]]
 _PLACE = {"use", "before", "after"}
 
 
-def read_stack(reading: Reading, raw: Table, known: Known, path: str) -> dict[str, Options]:
-    """The options of every middleware, in the order of the stack; problems are noted."""
-    stack: dict[str, Options | None] = {
+class StackOptions(NamedTuple):
+    """What the file says of the stack."""
+
+    order: list[str]
+    """All names, outermost first, those of others at the place that they asked for."""
+
+    options: dict[str, Options]
+    """In this order; without those that have problems."""
+
+
+def read_stack(reading: Reading, raw: Table, known: Known, path: str) -> StackOptions:
+    """The options of every middleware, ours and those of others; problems are noted."""
+    found: dict[str, Options | None] = {
         name: reading.struct(raw.get(name, {}), options, key_path(path, name))
         for name, options in known.items()
     }
@@ -33,24 +44,24 @@ def read_stack(reading: Reading, raw: Table, known: Known, path: str) -> dict[st
             hint = 'one of your own needs use = "package.module:Class"'
             reading.problem(at, f"unknown middleware{near} ({hint})")
             continue
-        stack[name] = _read_third_party(reading, table, at)
+        found[name] = _read_third_party(reading, table, at)
         order.insert(_place(reading, order, table, at), name)
-    return {name: options for name in order if (options := stack[name]) is not None}
+    options = {name: options for name in order if (options := found[name]) is not None}
+    return StackOptions(order, options)
 
 
-def check_stack_of_upstream(
-    reading: Reading, raw: Table, common: Table, known: Known, path: str
-) -> None:
-    """Check `raw`, what an upstream has of its own beside `common`, the table `[middlewares]`.
+def check_own(reading: Reading, raw: Table, order: Sequence[str], known: Known, path: str) -> None:
+    """Check `raw`, what one upstream says of the middlewares named in `order`.
 
-    The options are those that `read_stack` reads from both, `merged`.
+    Its options are those that `read_stack` reads from both tables, `merged`.
     """
+    shared = _shared(order, known)
     for name, table in raw.items():
         at = key_path(path, name)
-        if name not in known and name not in common:
-            near = did_you_mean(name, [*known, *common])
+        if name not in order:
+            near = did_you_mean(name, order)
             reading.problem(at, f"unknown middleware{near}")
-        elif not known.get(name, ThirdParty).per_upstream:
+        elif name in shared:
             reading.problem(
                 at, f"expected in [middlewares.{name}] only: it acts before an upstream is chosen"
             )
@@ -58,6 +69,12 @@ def check_stack_of_upstream(
             given = reading.fields(table, known.get(name, ThirdParty), at)
             for key in given.keys() & _PLACE if name not in known else ():
                 reading.problem(key_path(at, key), f"expected in [middlewares.{name}] only")
+
+
+def _shared(order: Sequence[str], known: Known) -> set[str]:
+    """The names up to the last one that acts before an upstream is chosen."""
+    early = [i for i, name in enumerate(order) if name in known and not known[name].per_upstream]
+    return set(order[: max(early, default=-1) + 1])
 
 
 def merged(table: Table, over: Table) -> dict[str, object]:

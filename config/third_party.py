@@ -31,13 +31,17 @@ class ThirdParty(Options, frozen=True, kw_only=True, forbid_unknown_fields=True)
     """It stands directly inside of this middleware."""
 
     options: dict[str, object] = field(default_factory=dict)
-    """What `factory(app, **options)` is called with. In the file the class's own options; where the
-    class, or else its module, has a msgspec struct `Options`, this is `{"options": Options(...)}`.
-    """
+    """The class's own options. Where the class, or else its module, has a msgspec struct `Options`,
+    this is `{"options": Options(...)}` after loading."""
 
+    @property
     def factory(self) -> Factory:
         """The class that `use` names. Raises `ValueError` that says what is not there."""
         return find(self.use)
+
+    def arguments(self) -> dict[str, object]:
+        """What `factory(app, **arguments())` is called with; checked when the file was read."""
+        return self.options
 
 
 def find(use: str) -> Factory:

@@ -13,7 +13,7 @@ from toolwire.config.problems import did_you_mean, key_path
 from toolwire.config.providers import Providers, read_profile
 from toolwire.config.reading import Reading, Table, build, is_table
 from toolwire.config.resolution import ProfileRules, Rule
-from toolwire.config.stack_options import Known, check_stack_of_upstream, merged, read_stack
+from toolwire.config.stack_options import Known, StackOptions, check_own, merged, read_stack
 from toolwire.config.substitution import is_substituted
 
 ELSEWHERE = ("middlewares", "profile")
@@ -26,8 +26,10 @@ class Common(NamedTuple):
     middlewares: Table
     """The table `[middlewares]` as it stands in the file."""
     known: Known
-    stack: dict[str, Options] | None
-    """The middlewares' options where an upstream has none of its own; None after a problem."""
+    stack: StackOptions
+    """The middlewares' options where an upstream has none of its own."""
+    sound: bool
+    """Whether `[middlewares]` has no problems."""
     on_loss: OnLoss
 
 
@@ -73,10 +75,10 @@ def _stack(reading: Reading, raw: Table, path: str, common: Common) -> dict[str,
     at = key_path(path, "middlewares")
     own = reading.table(raw.get("middlewares", {}), at)
     before = len(reading.problems)
-    check_stack_of_upstream(reading, own, common.middlewares, common.known, at)
-    if not own or common.stack is None or len(reading.problems) > before:
-        return common.stack or {}
-    return read_stack(reading, merged(common.middlewares, own), common.known, at)
+    check_own(reading, own, common.stack.order, common.known, at)
+    if not own or not common.sound or len(reading.problems) > before:
+        return common.stack.options
+    return read_stack(reading, merged(common.middlewares, own), common.known, at).options
 
 
 def _check_names(reading: Reading, tables: list[Table]) -> None:
