@@ -103,7 +103,7 @@ def _escaped_key(key: str) -> str:
 
 
 def decode_object(data: bytes, *, what: str = "the request body") -> dict[str, Document]:
-    """The object in ``data``; ``InvalidRequest`` says where it is no JSON, or what it is instead."""
+    """The object in ``data``; ``InvalidRequest`` says where it is no JSON, or what else it is."""
     try:
         document = decode(data)
     except ValueError as error:

@@ -12,6 +12,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from msgspec import Struct
+
 MAX_EVENT_BYTES = 32 * 1024 * 1024
 """An event may hold a base64 image; more than this is no event but a fault."""
 
@@ -19,39 +21,28 @@ DONE = b"[DONE]"
 
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 _BLANK_LINE = re.compile(rb"(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r(?!\n))")
+_LINE_ENDS = (b"\n", b"\r")
 _BOM = b"\xef\xbb\xbf"
 
 
-class Event:
+class Event(Struct):
     """One event.
 
-    ``data`` is None for a comment.  ``raw`` holds the bytes as they came, blank line included, or
-    None for an event that was made or changed here.  ``parsed`` is what a reader has already made
-    of ``data`` (a wire struct), so that it is decoded once; whoever changes ``data`` clears both.
+    ``data`` is None for a comment.  ``raw`` holds the bytes as they came, less the blank line where
+    it was the usual one, or is None for an event that was made or changed here.  ``parsed`` is what
+    a reader has already made of ``data`` (a wire struct), so that it is decoded once; whoever
+    changes ``data`` clears both.
     """
 
-    __slots__ = ("data", "name", "parsed", "raw")
-
-    def __init__(
-        self,
-        data: bytes | None,
-        name: str | None = None,
-        *,
-        raw: bytes | None = None,
-        parsed: Any = None,
-    ) -> None:
-        self.data = data
-        self.name = name
-        self.raw = raw
-        self.parsed = parsed
-
-    def __repr__(self) -> str:
-        return f"Event({self.data!r}, {self.name!r})"
+    data: bytes | None
+    name: str | None = None
+    raw: bytes | None = None
+    parsed: Any = None
 
     def encode(self) -> bytes:
         """The event as bytes: those that came, where nothing changed."""
         if self.raw is not None:
-            return self.raw
+            return self.raw if self.raw.endswith(_LINE_ENDS) else self.raw + b"\n\n"
         if self.data is None:
             return b":\n\n"
         data = self.data if b"\n" not in self.data else self.data.replace(b"\n", b"\ndata: ")
@@ -62,7 +53,7 @@ class Event:
 
 def comment(text: str = "") -> Event:
     """A comment line: keeps a connection alive and means nothing."""
-    return Event(None, raw=b": %b\n\n" % text.encode() if text else b":\n\n")
+    return Event(None, raw=b": %b" % text.encode() if text else b":")
 
 
 def encode(events: list[Event]) -> bytes:
@@ -89,13 +80,19 @@ class Decoder:
             return self._feed_any_line_end(data)
         blocks = data.split(b"\n\n")
         self._hold(blocks.pop())
-        return [event for block in blocks if (event := _event(block, b"\n\n")) is not None]
+        events = []
+        for block in blocks:
+            if block.startswith(b"data: ") and b"\n" not in block:
+                events.append(Event(block[6:], None, block))
+            elif (event := _event(block)) is not None:
+                events.append(event)
+        return events
 
     def flush(self) -> list[Event]:
         """The event that the end of the body left without its blank line, if any."""
         block = b"".join([self._pending, *self._pieces])
         self._hold(b"")
-        event = _event(block.rstrip(b"\r\n"), b"\n\n")
+        event = _event(block.rstrip(b"\r\n"))
         return [event] if event is not None else []
 
     def _joined(self, data: bytes) -> bytes | None:
@@ -142,9 +139,8 @@ class Decoder:
         return events
 
 
-def _event(block: bytes, end: bytes) -> Event | None:
-    if block.startswith(b"data: ") and b"\n" not in block and b"\r" not in block:
-        return Event(block[6:], raw=block + end)
+def _event(block: bytes, end: bytes = b"") -> Event | None:
+    """What stands between two blank lines; ``end`` is its own, where that is not two LF."""
     name: str | None = None
     data: list[bytes] = []
     for line in _LINE_END.split(block):
