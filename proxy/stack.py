@@ -17,6 +17,7 @@ from toolwire.middlewares import (
     answer_repair,
     auth,
     body_limit,
+    count_tokens,
     error_reply,
     key_canonicalization,
     metrics,
@@ -56,6 +57,7 @@ OUTER: list[Step] = [
 """Before an upstream is chosen."""
 
 INNER: list[Step] = [
+    Step("count_tokens", count_tokens.Options, count_tokens.CountTokens),
     Step(
         "tool_schema_conversion",
         tool_schema_conversion.Options,
@@ -155,7 +157,10 @@ def inner_layers(settings: Settings, upstream: Upstream, shared: Mapping[str, An
     """
     options = {**settings.middlewares, **upstream.middlewares}
     names = order(options)
-    arguments = {"tool_schema_conversion": {"upstream": upstream, **shared}}
+    arguments = {
+        "count_tokens": {"upstream": upstream},
+        "tool_schema_conversion": {"upstream": upstream, **shared},
+    }
     return layers(names[names.index(_BORDER) + 1 :], options, arguments)
 
 

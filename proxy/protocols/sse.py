@@ -58,6 +58,11 @@ def comment(text: str = "") -> Event:
 
 def encode(events: list[Event]) -> bytes:
     """The bytes of several events, for one write."""
+    raws = [event.raw for event in events]
+    if None not in raws:  # nothing was changed, which is the usual case by far
+        joined = b"\n\n".join(raws) + b"\n\n" if raws else b""
+        if b"\r" not in joined:
+            return joined
     return b"".join([event.encode() for event in events])
 
 
