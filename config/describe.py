@@ -45,8 +45,7 @@ def describe(type_: object, error: Exception | None = None) -> str:
 def shown(raw: object, type_: object = None) -> str:
     """A value as it stands in the file, cut short; of a secret only what kind of value it is."""
     if _is_secret(type_) or not isinstance(raw, str | int | float):
-        kind = "a list" if isinstance(raw, list) else _WORDS.get(type(raw), type(raw).__name__)
-        return "true or false" if isinstance(raw, bool) else kind
+        return _WORDS.get(type(raw), f"a {type(raw).__name__}")
     text = json.dumps(raw, ensure_ascii=False)
     return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 3] + "..."
 

@@ -21,10 +21,10 @@ def read_key(reading: Reading, values: Table, name: str, path: str) -> Secret:
     at = key_path(path, f"{name}_file")
     if given:
         reading.problem(at, f"expected either {name} or {name}_file")
-    lines = _lines(reading, str(file), at)
-    if len(lines) > 1:
-        reading.problem(at, f"expected a file with one line, got one with {len(lines)}")
-    return next(iter(_keys(reading, lines[:1], at)), Secret(""))
+    keys = _keys(reading, [line for line in _lines(reading, str(file), at) if line], at)
+    if len(keys) > 1:
+        reading.problem(at, f"expected a file with one key, got {len(keys)} lines")
+    return keys[0] if keys else Secret("")
 
 
 def with_client_keys_of_file(reading: Reading, server: Server, path: str) -> Server:
@@ -39,16 +39,16 @@ def with_client_keys_of_file(reading: Reading, server: Server, path: str) -> Ser
 
 def _lines(reading: Reading, file: str, path: str) -> list[str]:
     try:
-        lines = Path(file).read_text("utf-8").splitlines()
+        return Path(file).read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         reading.problem(path, f"expected a readable text file: {error}")
         return []
-    if not any(lines):
-        reading.problem(path, "expected a file with a key, got an empty one")
-    return lines
 
 
 def _keys(reading: Reading, lines: list[str], path: str) -> list[Secret]:
+    """The lines as keys. A file without any is a mistake: an open door is not what was meant."""
+    if not lines:
+        reading.problem(path, "expected a file with a key, got one without")
     for line in lines:
         if expected := client_key(line):
             reading.problem(path, f"expected {expected} in the file")

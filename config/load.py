@@ -14,7 +14,7 @@ from toolwire.config.problems import ConfigError, Problem, did_you_mean, key_pat
 from toolwire.config.providers import Providers
 from toolwire.config.reading import Reading, Table, build, is_table
 from toolwire.config.stack_options import merged, read_stack
-from toolwire.config.upstreams import Common, check_served, read_upstreams
+from toolwire.config.upstreams import Common, check_served, names_of, read_upstreams
 
 DEFAULT_FILE = Path("toolwire.toml")
 VARIABLE = "TOOLWIRE_CONFIG"
@@ -135,14 +135,15 @@ def _read(reading: Reading, document: Table, known: Mapping[str, type[Options]])
     values["upstreams"] = read_upstreams(reading, document.get("upstreams", []), common)
     tables = [table for table in _list(document.get("upstreams")) if is_table(table)]
     check_served(reading, providers.own_models, tables, "models")
-    names = [str(table["name"]) for table in tables if "name" in table]
+    names = [name for name in names_of(tables, reading.environ) if name]
     values["default_upstream"] = _default_upstream(reading, values.get("default_upstream"), names)
     return None if reading.problems else build(Settings, values)
 
 
 def _checked_server(reading: Reading, server: Server) -> Server:
     server = with_client_keys_of_file(reading, server, "server")
-    if server.auth == "keys" and not server.client_keys and not is_loopback(server.host):
+    keys = server.client_keys or server.client_keys_file
+    if server.auth == "keys" and not keys and not is_loopback(server.host):
         reading.problem(
             "server.host",
             'expected server.client_keys, or auth = "off" written out, because others can reach '

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from pathlib import Path
 from types import UnionType
-from typing import Annotated, TypeGuard, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, TypeGuard, TypeVar, Union, get_args, get_origin
 
 import msgspec
 from msgspec import Meta, Struct
@@ -107,6 +107,8 @@ class Reading:
             choices = [choice for choice in get_args(type_) if choice is not type(None)]
             if len(choices) == 1:  # TOML has no null: a key that is not wanted is left out
                 return self.value(raw, choices[0], path)
+        if type_ is object or type_ is Any:
+            return self.substituted(raw, path)
         origin, arguments = get_origin(type_), get_args(type_)
         if isinstance(type_, type) and issubclass(type_, Struct):
             found = self.struct(raw, type_, path)

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from toolwire.config.options import Options
 from toolwire.config.problems import did_you_mean, key_path
-from toolwire.config.reading import Reading, Table, is_table
-from toolwire.config.third_party import ThirdParty, find, read_options
+from toolwire.config.reading import Reading, Table, build, is_table
+from toolwire.config.third_party import ThirdParty, read_options
 
 Known = Mapping[str, type[Options]]
 """Our own middlewares, outermost first."""
@@ -87,18 +87,21 @@ def merged(table: Table, over: Table) -> dict[str, object]:
 
 
 def _read_third_party(reading: Reading, raw: Table, path: str) -> ThirdParty | None:
-    found = reading.struct(raw, ThirdParty, path)
-    if found is None or not found.enabled:  # what is switched off need not be installed
+    before = len(reading.problems)
+    values = reading.fields(raw, ThirdParty, path, whole=True, elsewhere=("options",))
+    options = reading.table(raw.get("options", {}), key_path(path, "options"))
+    if len(reading.problems) > before:
+        return None
+    found = build(ThirdParty, values)
+    if not found.enabled:  # what is switched off need not be installed
         return found
     try:
-        factory = find(found.use)
+        factory = found.factory
     except ValueError as error:
         reading.problem(key_path(path, "use"), str(error))
         return None
-    options = reading.table(raw.get("options", {}), key_path(path, "options"))
-    return replace(
-        found, options=read_options(reading, factory, options, key_path(path, "options"))
-    )
+    checked = read_options(reading, factory, options, key_path(path, "options"))
+    return replace(found, options=checked)
 
 
 def _place(reading: Reading, order: list[str], raw: Table, path: str) -> int:

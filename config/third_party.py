@@ -37,14 +37,14 @@ class ThirdParty(Options, frozen=True, kw_only=True, forbid_unknown_fields=True)
     @property
     def factory(self) -> Factory:
         """The class that `use` names. Raises `ValueError` that says what is not there."""
-        return find(self.use)
+        return _find(self.use)
 
     def arguments(self) -> dict[str, object]:
         """What `factory(app, **arguments())` is called with; checked when the file was read."""
         return self.options
 
 
-def find(use: str) -> Factory:
+def _find(use: str) -> Factory:
     """Import what `package.module:Class` names. Raises `ValueError` that says what is not there."""
     module_name, _, name = use.partition(":")
     if not module_name or not name or module_name.startswith("."):

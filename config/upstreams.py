@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ from toolwire.config.providers import Providers, read_profile
 from toolwire.config.reading import Reading, Table, build, is_table
 from toolwire.config.resolution import ProfileRules, Rule
 from toolwire.config.stack_options import Known, StackOptions, check_own, merged, read_stack
-from toolwire.config.substitution import is_substituted
+from toolwire.config.substitution import is_substituted, substitute
 
 ELSEWHERE = ("middlewares", "profile")
 
@@ -81,11 +81,21 @@ def _stack(reading: Reading, raw: Table, path: str, common: Common) -> dict[str,
     return read_stack(reading, merged(common.middlewares, own), common.known, at).options
 
 
+def names_of(tables: Iterable[Table], environ: Mapping[str, str]) -> list[str]:
+    """What upstreams are called, "" where that cannot be told."""
+    names = []
+    for table in tables:
+        try:
+            names.append(substitute(str(table.get("name", "")), environ))
+        except ValueError:
+            names.append("")
+    return names
+
+
 def _check_names(reading: Reading, tables: list[Table]) -> None:
-    first: dict[object, int] = {}
-    for i, table in enumerate(tables):
-        name = table.get("name")
-        if isinstance(name, str) and first.setdefault(name, i) != i:
+    first: dict[str, int] = {}
+    for i, name in enumerate(names_of(tables, reading.environ)):
+        if name and first.setdefault(name, i) != i:
             expected = f'expected a name of its own, but upstreams[{first[name]}] is "{name}" too'
             reading.problem(f"upstreams[{i}].name", expected)
 
