@@ -1,0 +1,183 @@
+"""Parts of a message or of a tool's output: text, images, files, refusals.
+
+https://platform.openai.com/docs/api-reference/responses/create (``input``)
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from toolwire.proxy.errors import InvalidRequest
+from toolwire.proxy.protocols.neutral import (
+    Cache,
+    DocumentPart,
+    Image,
+    Losses,
+    Opaque,
+    Part,
+    Protocol,
+    Refusal,
+    Source,
+    Text,
+)
+from toolwire.proxy.protocols.responses import fields
+
+_DATA_URL = re.compile(r"data:([^;,]*)((?:;[^;,]*)*),", re.IGNORECASE)
+_PDF = "application/pdf"
+_FILE_NAMES = {_PDF: "document.pdf", "text/plain": "document.txt"}
+_CONTENT_TYPE = re.compile("input_|output_text|refusal")
+
+
+def is_content(value: Any) -> bool:
+    """Whether an opaque value is a part of a message's content, rather than an item of its own."""
+    kind = value.get("type") if isinstance(value, dict) else None
+    return isinstance(kind, str) and _CONTENT_TYPE.match(kind) is not None
+
+
+# ----------------------------------------------------------------------------------- reading
+def read_content(document: dict[str, Any], name: str, at: str) -> list[Part]:
+    """The parts of a ``content`` or ``output``: a string, or a list of parts.
+
+    Raises ``InvalidRequest`` with the path of what is neither.
+    """
+    value = document.get(name)
+    path = fields.path_of(at, name)
+    if isinstance(value, str):
+        return [Text(value, at=path)] if value else []
+    if not isinstance(value, list):
+        if name not in document:
+            raise InvalidRequest(
+                f"{path} is missing; it must be a string or an array of parts", param=path
+            )
+        fields.wrong(path, "a string or an array of parts", value)
+    return [read_part(part, where) for where, part in fields.objects(document, name, at)]
+
+
+def read_part(part: dict[str, Any], at: str) -> Part:
+    """One part; a type that is not known stays opaque."""
+    match part.get("type"):
+        case "input_text" | "output_text" | "text":
+            annotations = part.get("annotations")
+            return Text(
+                fields.text(part, "text", at),
+                cache=_read_cache(part, at),
+                citations=Opaque("responses", annotations) if annotations else None,
+                at=at,
+            )
+        case "refusal":
+            return Refusal(fields.text(part, "refusal", at), at=at)
+        case "input_image":
+            return _read_image(part, at)
+        case "input_file":
+            return _read_file(part, at)
+    return Opaque("responses", part, at=at)
+
+
+def _read_cache(part: dict[str, Any], at: str) -> Cache | None:
+    # OpenAI's mark for the end of a cached prefix; that of Messages says the same
+    if part.get("prompt_cache_breakpoint") is None:
+        return None
+    return Cache({"type": "ephemeral"}, at=f"{at}.prompt_cache_breakpoint")
+
+
+def _read_image(part: dict[str, Any], at: str) -> Image:
+    url = fields.optional_text(part, "image_url", at)
+    file_id = fields.optional_text(part, "file_id", at)
+    if url is None and file_id is None:
+        raise InvalidRequest(f"{at} must have an image_url or a file_id", param=at)
+    source = Source(file_id=file_id) if url is None else source_of_url(url)
+    detail = fields.optional_text(part, "detail", at)
+    return Image(source, detail=detail, cache=_read_cache(part, at), at=at)
+
+
+def _read_file(part: dict[str, Any], at: str) -> DocumentPart:
+    data = fields.optional_text(part, "file_data", at)
+    url = fields.optional_text(part, "file_url", at)
+    file_id = fields.optional_text(part, "file_id", at)
+    if data is not None:
+        # with or without the prefix of a data URL: both are accepted by the API
+        source = source_of_url(data) if data[:5].lower() == "data:" else Source(data, _PDF)
+    elif url is not None:
+        source = source_of_url(url)
+    elif file_id is not None:
+        source = Source(file_id=file_id)
+    else:
+        raise InvalidRequest(f"{at} must have a file_data, file_url or file_id", param=at)
+    name = fields.optional_text(part, "filename", at)
+    return DocumentPart(source, name=name, cache=_read_cache(part, at), at=at)
+
+
+def source_of_url(url: str) -> Source:
+    """A base64 data URL taken apart; any other URL as it is (RFC 2397)."""
+    match = _DATA_URL.match(url)
+    if match is None or not match[2].lower().endswith(";base64"):
+        return Source(url=url)
+    return Source(data=url[match.end() :], media_type=match[1] or "application/octet-stream")
+
+
+# ----------------------------------------------------------------------------------- writing
+def write_input_part(part: Part, client: Protocol, losses: Losses) -> dict[str, Any] | None:
+    """A part of a user's message or of a tool's output; None where it cannot be carried."""
+    drop_cache(part, losses)
+    match part:
+        case Text(text):
+            return {"type": "input_text", "text": text}
+        case Refusal(text):
+            return {"type": "input_text", "text": text}
+        case Image(source):
+            location = _image_location(source, client)
+            if location is None:
+                losses.drop(part.at, "a file of another vendor's storage")
+                return None
+            return {"type": "input_image", **location, "detail": part.detail or "auto"}
+        case DocumentPart():
+            return _write_document(part, client, losses)
+        case Opaque("responses", value):
+            return value if isinstance(value, dict) else None
+    losses.drop(part.at, "Responses has no part of this kind")
+    return None
+
+
+def _image_location(source: Source, client: Protocol) -> dict[str, str] | None:
+    if source.data is not None:
+        return {"image_url": f"data:{source.media_type or 'image/png'};base64,{source.data}"}
+    if source.url is not None:
+        return {"image_url": source.url}
+    return _file_id(source, client)
+
+
+def _file_id(source: Source, client: Protocol) -> dict[str, str] | None:
+    # ids of chat and responses are of the same Files API, those of messages are not
+    if source.file_id is None or client == "messages":
+        return None
+    return {"file_id": source.file_id}
+
+
+def _write_document(part: DocumentPart, client: Protocol, losses: Losses) -> dict[str, Any] | None:
+    source = part.source
+    if source.text is not None:
+        losses.coerce(part.at, "a text document is carried as text")
+        return {
+            "type": "input_text",
+            "text": f"{part.name}\n\n{source.text}" if part.name else source.text,
+        }
+    if source.data is not None:
+        media_type = source.media_type or _PDF
+        return {
+            "type": "input_file",
+            "filename": part.name or _FILE_NAMES.get(media_type, "document"),
+            "file_data": f"data:{media_type};base64,{source.data}",
+        }
+    location = {"file_url": source.url} if source.url is not None else _file_id(source, client)
+    if location is None:
+        losses.drop(part.at, "a file of another vendor's storage")
+        return None
+    return {"type": "input_file", **location}
+
+
+def drop_cache(part: Any, losses: Losses) -> None:
+    """Reports a cache mark: prefixes are cached by themselves here."""
+    cache = getattr(part, "cache", None)
+    if cache is not None:
+        losses.drop(cache.at or f"{part.at}.cache_control", "Responses has no cache marks")

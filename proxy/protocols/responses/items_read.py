@@ -1,0 +1,83 @@
+"""The items of a client's ``input``, read: one turn for each.
+
+https://platform.openai.com/docs/api-reference/responses/create (``input``)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toolwire.proxy.errors import InvalidRequest
+from toolwire.proxy.protocols.neutral import Call, Opaque, Part, Result, Role, Turn
+from toolwire.proxy.protocols.responses import fields
+from toolwire.proxy.protocols.responses.content import read_content
+from toolwire.proxy.protocols.responses.namespaces import flat_name, namespaced_names
+from toolwire.proxy.protocols.responses.reasoning import read_reasoning
+
+_ROLES = {role.value: role for role in Role}
+
+
+def read_items(document: dict[str, Any]) -> list[Turn]:
+    """Raises ``InvalidRequest`` with the path of a field of a wrong type."""
+    known = namespaced_names(document)
+    return [_read_item(item, at, known) for at, item in fields.objects(document, "input")]
+
+
+def _read_item(item: dict[str, Any], at: str, known: dict[str, tuple[str, str]]) -> Turn:
+    kind = item.get("type")
+    if kind is None:
+        # both may leave it out: messages have a role, references nothing but an id
+        kind = "message" if "role" in item else "item_reference" if "id" in item else None
+    if not isinstance(kind, str):
+        path = f"{at}.type"
+        if "type" in item:
+            fields.wrong(path, "a string", kind)
+        raise InvalidRequest(f"{path} is missing", param=path)
+    match kind:
+        case "message":
+            role = fields.one_of(fields.text(item, "role", at), tuple(_ROLES), f"{at}.role")
+            return Turn(_ROLES[role], read_content(item, "content", at), at=at)
+        case "function_call":
+            arguments = fields.optional_text(item, "arguments", at) or ""
+            return _assistant(_read_call(item, at, known, arguments, custom=False), at)
+        case "custom_tool_call":
+            text = fields.optional_text(item, "input", at) or ""
+            return _assistant(_read_call(item, at, known, text, custom=True), at)
+        case "function_call_output" | "custom_tool_call_output":
+            result = _read_result(item, at, custom=kind.startswith("custom"))
+            return Turn(Role.USER, [result], at=at)
+        case "reasoning":
+            _check_reasoning(item, at)
+            return Turn(Role.ASSISTANT, list(read_reasoning(item, at)), at=at)
+    role = "user" if kind.endswith(("_output", "_response")) else "assistant"
+    return Turn(_ROLES[role], [Opaque("responses", item, at=at)], at=at)
+
+
+def _assistant(part: Part, at: str) -> Turn:
+    return Turn(Role.ASSISTANT, [part], at=at)
+
+
+def _read_call(
+    item: dict[str, Any], at: str, known: dict[str, tuple[str, str]], text: str, *, custom: bool
+) -> Call:
+    name = fields.text(item, "name", at)
+    flat = flat_name(fields.optional_text(item, "namespace", at), name)
+    return Call(
+        id=fields.text(item, "call_id", at),  # ``id`` names the item, and answers nothing
+        name=flat if flat in known else name,
+        arguments=text,
+        custom=custom,
+        at=at,
+    )
+
+
+def _read_result(item: dict[str, Any], at: str, *, custom: bool) -> Result:
+    call_id = fields.text(item, "call_id", at)
+    return Result(call_id, read_content(item, "output", at), custom=custom, at=at)
+
+
+def _check_reasoning(item: dict[str, Any], at: str) -> None:
+    fields.optional_text(item, "encrypted_content", at)
+    for name in ("summary", "content"):
+        for where, part in fields.objects(item, name, at):
+            fields.optional_text(part, "text", where)

@@ -1,0 +1,165 @@
+"""The output items of an answer, read and written.
+
+https://platform.openai.com/docs/api-reference/responses/object (``output``)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toolwire.proxy.protocols import json
+from toolwire.proxy.protocols.identifiers import random_id
+from toolwire.proxy.protocols.neutral import Call, Opaque, Part, Refusal, Text, Thinking
+from toolwire.proxy.protocols.responses.reasoning import read_reasoning, reasoning_item
+from toolwire.proxy.protocols.responses.wire import ID_PREFIX
+
+Item = dict[str, Any]
+Names = dict[str, tuple[str, str]]
+"""Of ``namespaces.namespaced_names``."""
+
+
+# ----------------------------------------------------------------------------------- reading
+def read_output(items: list[Any]) -> list[Part]:
+    """The parts of all items, in order; takes whatever an upstream may have sent."""
+    return [part for item in items if isinstance(item, dict) for part in read_item(item)]
+
+
+def read_item(item: Item) -> list[Part]:
+    """The parts of one item; an item of an unknown type stays opaque."""
+    match item.get("type"):
+        case "message":
+            content = item.get("content")
+            parts = content if isinstance(content, list) else []
+            return [read for part in parts if (read := _read_content(part)) is not None]
+        case "function_call" | "custom_tool_call":
+            return [read_call(item)]
+        case "reasoning":
+            return list(read_reasoning(item))
+    return [Opaque("responses", item)]
+
+
+def _read_content(part: Any) -> Part | None:
+    match part:
+        case {"type": "output_text", "text": str(text)}:
+            annotations = part.get("annotations")
+            return Text(text, citations=Opaque("responses", annotations) if annotations else None)
+        case {"type": "refusal", "refusal": str(text)}:
+            return Refusal(text)
+        case {"type": str()}:
+            return Opaque("responses", part)
+    return None
+
+
+def read_call(item: Item) -> Call:
+    """A call, even one that lacks something; ``call_id`` is its id, not the item's ``id``."""
+    custom = item.get("type") == "custom_tool_call"
+    call_id = item.get("call_id") or item.get("id")
+    name = item.get("name")
+    return Call(
+        id=call_id if isinstance(call_id, str) else random_id("call_"),
+        name=name if isinstance(name, str) else "",
+        arguments=arguments_text(item.get("input" if custom else "arguments")),
+        custom=custom,
+    )
+
+
+def arguments_text(value: Any) -> str:
+    """Arguments as text: some upstreams send the object itself, or null."""
+    if isinstance(value, str):
+        return value
+    return "" if value is None else json.encode_text(value)
+
+
+def text_of(part: Part) -> str:
+    """The text that a stream would give in pieces: said, thought, refused, or arguments."""
+    match part:
+        case Text(text) | Refusal(text) | Thinking(text):
+            return text
+        case Call():
+            return part.arguments
+    return ""
+
+
+# ----------------------------------------------------------------------------------- writing
+def write_output(
+    parts: list[Part], response_id: str, names: Names, *, unfinished: bool
+) -> list[Item]:
+    """The items of ``parts``; ``unfinished``: the last of them was cut short."""
+    kept = [part for part in parts if item_type(part) is not None]
+    return [
+        write_item(
+            part,
+            item_id(part, response_id, index),
+            names,
+            status="incomplete" if unfinished and index == len(kept) - 1 else "completed",
+        )
+        for index, part in enumerate(kept)
+    ]
+
+
+def item_type(part: Part) -> str | None:
+    """The type of the item that carries ``part``; None where nothing can, or nothing is in it."""
+    match part:
+        case Text(text) | Refusal(text):
+            return "message" if text else None
+        case Thinking():
+            kept = part.text or part.signature or part.redacted or part.encrypted
+            return "reasoning" if kept else None
+        case Call():
+            return "custom_tool_call" if part.custom else "function_call"
+        case Opaque("responses", value) if isinstance(value, dict):
+            return str(value.get("type"))
+    return None
+
+
+def item_id(part: Part, response_id: str, index: int) -> str:
+    """The id of the item at ``index``: as unique as that of its response."""
+    prefix = ID_PREFIX.get(item_type(part) or "", "item_")
+    return f"{prefix}{response_id.removeprefix('resp_')}_{index}"
+
+
+def write_item(part: Part, item_id: str, names: Names, *, status: str) -> Item:
+    """One item.  ``names`` are those of tools in namespaces."""
+    match part:
+        case Text(text):
+            return message_item(item_id, [text_part(text)], status)
+        case Refusal(text):
+            return message_item(item_id, [{"type": "refusal", "refusal": text}], status)
+        case Thinking():
+            return reasoning_item(item_id, part)
+        case Call():
+            arguments = part.arguments if part.custom else part.arguments or "{}"
+            return call_item(item_id, part, arguments, names, status)
+        case Opaque(value=value):
+            return {"id": item_id, **value}
+    raise TypeError(f"no item carries {type(part).__name__}")
+
+
+def message_item(item_id: str, content: list[Item], status: str) -> Item:
+    return {
+        "id": item_id,
+        "type": "message",
+        "status": status,
+        "role": "assistant",
+        "content": content,
+    }
+
+
+def text_part(text: str) -> Item:
+    return {"type": "output_text", "annotations": [], "logprobs": [], "text": text}
+
+
+def call_item(item_id: str, call: Call, arguments: str, names: Names, status: str) -> Item:
+    """A call with ``arguments`` (so far), under the names that the client gave the tool."""
+    namespace, name = names.get(call.name, (None, call.name))
+    item: Item = {
+        "id": item_id,
+        "type": "custom_tool_call" if call.custom else "function_call",
+        "status": status,
+        "call_id": call.id,
+        "name": name,
+        "input" if call.custom else "arguments": arguments,
+    }
+    if namespace is not None:
+        item["namespace"] = namespace
+    return item

@@ -1,0 +1,217 @@
+"""A request, written for a Responses upstream.
+
+https://platform.openai.com/docs/api-reference/responses/create
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toolwire.proxy.errors import InvalidRequest
+from toolwire.proxy.protocols.codec import Quirks
+from toolwire.proxy.protocols.effort import effort_of_budget, nearest_effort
+from toolwire.proxy.protocols.identifiers import derived_id
+from toolwire.proxy.protocols.neutral import (
+    Losses,
+    Protocol,
+    Request,
+    Structured,
+    Thinking,
+    ThinkingRequest,
+)
+from toolwire.proxy.protocols.responses.items_write import Items
+from toolwire.proxy.protocols.responses.tools import write_choice, write_tools
+
+_LONGEST_USER = 64
+"""Characters; the API refuses a longer one."""
+
+_SAME_IN_CHAT = frozenset(
+    {
+        "metadata",
+        "moderation",
+        "prompt_cache_key",
+        "prompt_cache_options",
+        "prompt_cache_retention",
+        "safety_identifier",
+        "service_tier",
+    }
+)
+"""Fields that chat has by the same name and meaning (both are OpenAI's)."""
+
+_DEFAULTS: dict[str, Any] = {
+    "frequency_penalty": 0,
+    "presence_penalty": 0,
+    "logprobs": False,
+    "top_logprobs": 0,
+    "modalities": ["text"],
+    "n": 1,
+    "service_tier": "auto",
+}
+"""Values that ask for nothing but what happens anyway: no loss."""
+
+_STOP_FIELD: dict[Protocol, str] = {"chat": "stop", "messages": "stop_sequences"}
+_PARALLEL_FIELD: dict[Protocol, str] = {"messages": "tool_choice.disable_parallel_tool_use"}
+
+
+def write_request(request: Request, quirks: Quirks, losses: Losses) -> dict[str, Any]:
+    """The document; see ``Codec.write_request``.  Raises ``InvalidRequest`` for ``n`` over 1."""
+    instructions, items = Items(request, losses).write()
+    document: dict[str, Any] = {"model": request.model}
+    if instructions is not None:
+        document["instructions"] = instructions
+    document["input"] = items
+    _write_tooling(request, quirks, losses, document)
+    _write_limits(request, quirks, losses, document)
+    if request.structured is not None:
+        _write_format(request.structured, quirks, losses, document)
+    if request.thinking is not None:
+        _write_thinking(request.thinking, quirks, losses, document)
+    _write_state(request, document)
+    _write_user(request, losses, document)
+    _write_extra(request, losses, document)
+    if request.stream:
+        document["stream"] = True
+    return document
+
+
+def _write_tooling(
+    request: Request, quirks: Quirks, losses: Losses, document: dict[str, Any]
+) -> None:
+    tools = write_tools(request, quirks, losses)
+    if not tools:
+        return
+    document["tools"] = tools
+    choice = write_choice(request)
+    if choice is not None:
+        document["tool_choice"] = choice
+    if request.parallel is False:
+        if quirks.parallel_tool_calls:
+            document["parallel_tool_calls"] = False
+        else:
+            path = _PARALLEL_FIELD.get(request.protocol, "parallel_tool_calls")
+            losses.drop(path, "the upstream does not know one call at a time")
+
+
+def _write_limits(
+    request: Request, quirks: Quirks, losses: Losses, document: dict[str, Any]
+) -> None:
+    if request.max_tokens is not None:
+        document["max_output_tokens"] = request.max_tokens
+    temperature = request.temperature
+    if temperature is not None:
+        highest = quirks.temperature_max
+        if highest is not None and temperature > highest:
+            losses.coerce("temperature", f"lowered to {highest:g}")
+            temperature = int(highest) if highest == int(highest) else highest
+        document["temperature"] = temperature
+    if request.top_p is not None:
+        document["top_p"] = request.top_p
+    if request.stop:
+        path = _STOP_FIELD.get(request.protocol, "stop")
+        losses.drop(path, "Responses has no stop sequences")
+
+
+def _write_format(
+    structured: Structured, quirks: Quirks, losses: Losses, document: dict[str, Any]
+) -> None:
+    if quirks.structured_output == "none":
+        losses.drop(structured.at, "the upstream has no structured output")
+        return
+    if structured.schema is None or quirks.structured_output == "json_object":
+        if structured.schema is not None:
+            losses.coerce(structured.at, "the upstream knows JSON, but no schema")
+        document["text"] = {"format": {"type": "json_object"}}
+        return
+    form: dict[str, Any] = {
+        "type": "json_schema",
+        "name": structured.name or "output",  # demanded, and no other protocol does
+        "schema": structured.schema,
+    }
+    if structured.description is not None:
+        form["description"] = structured.description
+    if structured.strict is not None and quirks.strict:
+        form["strict"] = structured.strict
+    elif structured.strict:
+        losses.drop(f"{structured.at}.strict", "the upstream does not know strict")
+    document["text"] = {"format": form}
+
+
+def _write_thinking(
+    wish: ThinkingRequest, quirks: Quirks, losses: Losses, document: dict[str, Any]
+) -> None:
+    reasoning: dict[str, Any] = {}
+    asked = "none" if wish.enabled is False else wish.effort
+    if asked is None and wish.budget is not None:
+        asked = effort_of_budget(wish.budget, quirks.thinking_budgets)
+    known = asked and nearest_effort(asked, quirks.efforts)
+    if known:
+        reasoning["effort"] = known
+    if asked is not None and known is None:
+        losses.drop(wish.at, "the upstream has no efforts")
+    elif wish.budget is not None or known != asked:
+        losses.coerce(wish.at, f"carried as the effort {known!r}")
+    if wish.summary is not None and wish.enabled is not False:
+        reasoning["summary"] = wish.summary
+    if reasoning:
+        document["reasoning"] = reasoning
+
+
+def _write_state(request: Request, document: dict[str, Any]) -> None:
+    """What the upstream shall keep, and give so that it need not keep it."""
+    if request.protocol == "responses":
+        if request.store is not None:
+            document["store"] = request.store
+        if request.previous_response_id is not None:
+            document["previous_response_id"] = request.previous_response_id
+    else:
+        # The other protocols keep nothing, and their ``store`` means another thing.
+        document["store"] = False
+    if _needs_encrypted(request):
+        document["include"] = ["reasoning.encrypted_content"]
+
+
+def _needs_encrypted(request: Request) -> bool:
+    """Whether reasoning shall come in the form that can be given back.
+
+    Not of every model, for those that do not reason refuse it.
+    """
+    wish = request.thinking
+    if wish is not None and wish.enabled is not False:
+        return True
+    return any(
+        isinstance(part, Thinking) and part.encrypted is not None and part.origin == "responses"
+        for turn in request.turns
+        for part in turn.parts
+    )
+
+
+def _write_user(request: Request, losses: Losses, document: dict[str, Any]) -> None:
+    user = request.user
+    if user is None:
+        return
+    if len(user) > _LONGEST_USER:
+        path = "metadata.user_id" if request.protocol == "messages" else "user"
+        losses.coerce(path, f"over {_LONGEST_USER} characters: a digest stands for it")
+        user = derived_id("user_", user)
+    document["user"] = user
+
+
+def _write_extra(request: Request, losses: Losses, document: dict[str, Any]) -> None:
+    for name, value in request.extra.items():
+        if value is None or value in ([], {}) or _DEFAULTS.get(name, _NO_DEFAULT) == value:
+            continue
+        if name == "n":
+            raise InvalidRequest("n must be 1: this upstream gives one answer", param="n")
+        if name == "verbosity" and request.protocol != "messages":
+            document.setdefault("text", {})["verbosity"] = value
+        elif name == "include" and request.protocol == "responses":
+            document["include"] = [*document.get("include", ()), *value]
+        elif request.protocol == "responses" and "." not in name:
+            document[name] = value
+        elif request.protocol == "chat" and name in _SAME_IN_CHAT:
+            document[name] = value
+        else:
+            losses.drop(name, "Responses has no such field")
+
+
+_NO_DEFAULT = object()

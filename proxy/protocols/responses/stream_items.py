@@ -1,0 +1,199 @@
+"""The output of a stream, read: items and their parts, to neutral events.
+
+An upstream says everything several times (delta, ``.done``, part, item, response).  Only what was
+not said yet is passed on, so a stream is read right whichever of them it leaves out.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from toolwire.proxy.protocols.neutral import (
+    Call,
+    Delta,
+    Part,
+    PartEnd,
+    PartStart,
+    Refusal,
+    StreamEvent,
+    Text,
+    Thinking,
+)
+from toolwire.proxy.protocols.responses import output, wire
+from toolwire.proxy.protocols.responses.reasoning import BETWEEN_PARTS
+from toolwire.proxy.protocols.responses.wire import PartKind
+
+_CALLS = ("function_call", "custom_tool_call")
+
+
+class _Open(Struct):
+    """A part under way: its neutral key, and what was said of it so far."""
+
+    key: int
+    part: Part
+    said: list[str] = field(default_factory=list)
+
+    def say(self, text: str) -> list[StreamEvent]:
+        if not text:
+            return []
+        self.said.append(text)
+        return [Delta(self.key, text)]
+
+    def say_rest(self, whole: str) -> list[StreamEvent]:
+        """What ``whole`` has beyond the deltas; the deltas are right where they differ."""
+        said = "".join(self.said)
+        return self.say(whole[len(said) :]) if whole.startswith(said) else []
+
+
+class _Item(Struct):
+    """An output item: its open parts by their index, and whether it is over."""
+
+    parts: dict[int, _Open] = field(default_factory=dict)
+    done: bool = False
+    shown: PartKind | None = None  # reasoning: itself or a summary of it
+    thought: int = -1  # the index of the last part of the reasoning
+
+
+class OutputItems:
+    """The items so far.  ``parts`` are the neutral parts in the order of their keys."""
+
+    def __init__(self) -> None:
+        self.parts: list[Part] = []
+        self._items: dict[int, _Item] = {}
+        self._last_index = 0
+
+    def added(self, chunk: wire.StreamEvent) -> list[StreamEvent]:
+        """A call begins at once; what else an item holds begins with its first delta."""
+        item = self._item(chunk)
+        document = wire.object_in(chunk.item)
+        if document.get("type") not in _CALLS or item.parts:
+            return []
+        call = output.read_call(document)
+        if not call.name:
+            return []
+        text, call.arguments = call.arguments, ""
+        part, events = self._open(item, 0, call)
+        return events + part.say(text)
+
+    def delta(self, chunk: wire.StreamEvent, kind: PartKind) -> list[StreamEvent]:
+        """More text of a part."""
+        if not isinstance(chunk.delta, str) or not chunk.delta:
+            return []
+        part, events = self._part(self._item(chunk), chunk, kind)
+        return events + part.say(chunk.delta) if part is not None else events
+
+    def whole(self, chunk: wire.StreamEvent, kind: PartKind) -> list[StreamEvent]:
+        """A ``.done`` event: what it says beyond the deltas."""
+        text = output.arguments_text(getattr(chunk, wire.WHOLE_FIELD[kind]))
+        item = self._item(chunk)
+        if not text or item.shown is not None:  # of several thoughts it repeats but one
+            return []
+        part, events = self._part(item, chunk, kind)
+        return events + part.say_rest(text) if part is not None else events
+
+    def done(self, chunk: wire.StreamEvent) -> list[StreamEvent]:
+        """An item is over: what it says beyond its parts' events."""
+        item = self._item(chunk)
+        if item.done:
+            return []
+        events: list[StreamEvent] = []
+        for index, part in enumerate(output.read_item(wire.object_in(chunk.item))):
+            known = item.parts.pop(index, None)
+            events += self._tell(part) if known is None else _completed(known, part)
+        return events + _close(item)
+
+    def rest(self, response: dict[str, Any]) -> list[StreamEvent]:
+        """The response is over: ends what is open, and tells what only the response itself has.
+
+        That is the whole output where no event told of any, else calls that no event told of.
+        """
+        told = {part.id for part in self.parts if isinstance(part, Call)}
+        nothing_told = not self.parts
+        events: list[StreamEvent] = []
+        for item in self._items.values():
+            events += _close(item)
+        found = response.get("output")
+        for part in output.read_output(found if isinstance(found, list) else []):
+            if nothing_told or (isinstance(part, Call) and part.id not in told):
+                events += self._tell(part)
+        return events
+
+    # --------------------------------------------------------------------------- inside
+    def _item(self, chunk: wire.StreamEvent) -> _Item:
+        index = self._last_index if chunk.output_index is None else chunk.output_index
+        self._last_index = index
+        item = self._items.get(index)
+        if item is None:
+            item = self._items[index] = _Item()
+        return item
+
+    def _open(self, item: _Item, index: int, part: Part) -> tuple[_Open, list[StreamEvent]]:
+        opened = item.parts[index] = _Open(len(self.parts), part)
+        self.parts.append(part)
+        return opened, [PartStart(opened.key, part)]
+
+    def _part(
+        self, item: _Item, chunk: wire.StreamEvent, kind: PartKind
+    ) -> tuple[_Open | None, list[StreamEvent]]:
+        """The part that an event is about, begun where it had not; None where nobody can tell."""
+        if item.done:
+            return None, []
+        if kind is PartKind.REASONING or kind is PartKind.SUMMARY:
+            return self._thought(item, chunk, kind)
+        index = chunk.content_index or 0
+        known = item.parts.get(index)
+        if known is not None or kind is PartKind.ARGUMENTS or kind is PartKind.CUSTOM_INPUT:
+            return known, []
+        return self._open(item, index, Text("") if kind is PartKind.TEXT else Refusal(""))
+
+    def _thought(
+        self, item: _Item, chunk: wire.StreamEvent, kind: PartKind
+    ) -> tuple[_Open | None, list[StreamEvent]]:
+        """All reasoning of an item is one part; a second kind of it would only say it again."""
+        index = (chunk.summary_index if kind is PartKind.SUMMARY else chunk.content_index) or 0
+        if item.shown is None:
+            item.shown, item.thought = kind, index
+            return self._open(item, 0, Thinking(summary=kind is PartKind.SUMMARY))
+        part = item.parts.get(0)
+        if part is None or item.shown is not kind:
+            return None, []
+        if index == item.thought:
+            return part, []
+        item.thought = index
+        return part, part.say(BETWEEN_PARTS)
+
+    def _tell(self, part: Part) -> list[StreamEvent]:
+        """A part that comes whole."""
+        key = len(self.parts)
+        self.parts.append(part)
+        text = output.text_of(part)
+        if not text:
+            return [PartStart(key, part), PartEnd(key, part)]
+        return [PartStart(key, _with_text(part, "")), Delta(key, text), PartEnd(key, part)]
+
+
+def _completed(known: _Open, part: Part) -> list[StreamEvent]:
+    """The end of a part of which the upstream repeats the whole."""
+    events = known.say_rest(output.text_of(part))
+    part = _with_text(part, "".join(known.said))
+    if isinstance(part, Call) and isinstance(known.part, Call):
+        part.id, part.name = known.part.id, known.part.name
+    return [*events, PartEnd(known.key, part)]
+
+
+def _close(item: _Item) -> list[StreamEvent]:
+    ends: list[StreamEvent] = [PartEnd(part.key) for part in item.parts.values()]
+    item.done, item.parts = True, {}
+    return ends
+
+
+def _with_text(part: Part, text: str) -> Part:
+    match part:
+        case Text() | Refusal() | Thinking():
+            return replace(part, text=text)
+        case Call():
+            return replace(part, arguments=text)
+    return part

@@ -1,0 +1,158 @@
+"""One output item of a stream that is being written, and the events that tell of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from toolwire.proxy.protocols import json
+from toolwire.proxy.protocols.neutral import Call, Part, Refusal, Text, Thinking
+from toolwire.proxy.protocols.responses.output import (
+    Item,
+    Names,
+    call_item,
+    message_item,
+    text_of,
+    text_part,
+    write_item,
+)
+from toolwire.proxy.protocols.responses.reasoning import reasoning_item
+from toolwire.proxy.protocols.responses.wire import INDEX_FIELD, WHOLE_FIELD, PartKind
+
+Said = tuple[str, dict[str, Any]]
+"""An event without its number: its type, and its fields."""
+
+_PART_EVENT: dict[PartKind, str] = {
+    PartKind.TEXT: "response.content_part",
+    PartKind.REFUSAL: "response.content_part",
+    PartKind.SUMMARY: "response.reasoning_summary_part",
+}
+"""The stem of the events around the deltas; arguments and input have none."""
+
+_NO_ARGUMENTS = "{}"
+
+
+class StreamedItem:
+    """An item of one part, which grows by deltas.
+
+    ``item`` is the item as it was told last, ``said`` the text of its deltas, ``delta_head`` the
+    JSON of a delta event up to its number; b"" where the item gets no deltas.
+    """
+
+    def __init__(self, part: Part, item_id: str, index: int, names: Names) -> None:
+        self.part = part
+        self.index = index
+        self.said: list[str] = []
+        self._id = item_id
+        self._names = names
+        self._kind = _kind_of(part)
+        self._place: dict[str, Any] = {"item_id": item_id, "output_index": index}
+        self.delta_name = ""
+        self.delta_head = b""
+        self.item = self._empty()
+        if self._kind is None:
+            return
+        if self._kind in INDEX_FIELD:
+            self._place[INDEX_FIELD[self._kind]] = 0
+        self.delta_name = f"{self._kind.value}.delta"
+        constant = {"type": self.delta_name, **self._place, **self._logprobs()}
+        self.delta_head = json.encode(constant)[:-1] + b',"sequence_number":'
+
+    def opening(self) -> list[Said]:
+        """The item and its part are there, and empty."""
+        said: list[Said] = [
+            ("response.output_item.added", {"output_index": self.index, "item": self.item})
+        ]
+        if self._kind in _PART_EVENT:
+            fields = {**self._place, "part": self._content("")}
+            said.append((f"{_PART_EVENT[self._kind]}.added", fields))
+        return said
+
+    def owed(self, whole: Part | None) -> str:
+        """The text that is still to be said before the end; ``whole`` is the part, if known."""
+        said = "".join(self.said)
+        text = text_of(whole) if whole is not None else ""
+        if not text and not said and isinstance(self.part, Call) and not self.part.custom:
+            text = _NO_ARGUMENTS
+        return text[len(said) :] if text.startswith(said) else ""
+
+    def closing(self, whole: Part | None, status: str | None) -> list[Said]:
+        """The part and the item are over.
+
+        Without a ``status`` the item is complete, unless it is a call cut in its arguments.
+        """
+        text = "".join(self.said)
+        self.item = self._finished(whole, text, status)
+        done: Said = ("response.output_item.done", {"output_index": self.index, "item": self.item})
+        if self._kind is None:
+            return [done]
+        whole_field = {WHOLE_FIELD[self._kind]: text}
+        said: list[Said] = [
+            (f"{self._kind.value}.done", {**self._place, **whole_field, **self._logprobs()})
+        ]
+        if self._kind in _PART_EVENT:
+            fields = {**self._place, "part": self._content(text)}
+            said.append((f"{_PART_EVENT[self._kind]}.done", fields))
+        return [*said, done]
+
+    def cut(self) -> None:
+        """The stream broke off inside the item."""
+        self.item = self._finished(None, "".join(self.said), "incomplete")
+
+    def _empty(self) -> Item:
+        match self.part:
+            case Call():
+                return call_item(self._id, self.part, "", self._names, "in_progress")
+            case Thinking():
+                return reasoning_item(self._id, Thinking())
+            case Text() | Refusal():
+                return message_item(self._id, [], "in_progress")
+        return write_item(self.part, self._id, self._names, status="in_progress")
+
+    def _finished(self, whole: Part | None, text: str, status: str | None) -> Item:
+        match self.part:
+            case Call() as call:
+                if status is None:
+                    status = "completed" if call.custom or _is_whole(text) else "incomplete"
+                return call_item(self._id, call, text, self._names, status)
+            case Thinking() as thinking:
+                # a signature comes at the end only
+                known = whole if isinstance(whole, Thinking) else thinking
+                return reasoning_item(self._id, replace(known, text=text))
+            case Text() | Refusal():
+                return message_item(self._id, [self._content(text)], status or "completed")
+        return self.item
+
+    def _content(self, text: str) -> Item:
+        match self._kind:
+            case PartKind.TEXT:
+                return text_part(text)
+            case PartKind.REFUSAL:
+                return {"type": "refusal", "refusal": text}
+        return {"type": "summary_text", "text": text}
+
+    def _logprobs(self) -> dict[str, Any]:
+        # the one field that clients' types demand of text events and of no other
+        return {"logprobs": []} if self._kind is PartKind.TEXT else {}
+
+
+def _kind_of(part: Part) -> PartKind | None:
+    match part:
+        case Text():
+            return PartKind.TEXT
+        case Refusal():
+            return PartKind.REFUSAL
+        case Thinking():
+            return PartKind.SUMMARY
+        case Call():
+            return PartKind.CUSTOM_INPUT if part.custom else PartKind.ARGUMENTS
+    return None
+
+
+def _is_whole(arguments: str) -> bool:
+    try:
+        json.decode(arguments)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,205 @@
+"""A Responses stream, written: neutral events to those of a client.
+
+https://platform.openai.com/docs/api-reference/responses-streaming
+
+Items may be open side by side (``output_index`` tells them apart), so nothing is ever held back.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from enum import Enum
+from typing import Any, ClassVar
+
+from toolwire.proxy.protocols import json
+from toolwire.proxy.protocols.neutral import (
+    Call,
+    Delta,
+    End,
+    Finish,
+    Part,
+    PartEnd,
+    PartStart,
+    Ping,
+    Request,
+    Start,
+    Stop,
+    StreamEvent,
+    StreamFailure,
+    Usage,
+    UsageReport,
+)
+from toolwire.proxy.protocols.responses.echo import response_object
+from toolwire.proxy.protocols.responses.namespaces import namespaced_names
+from toolwire.proxy.protocols.responses.output import item_id, item_type, text_of
+from toolwire.proxy.protocols.responses.response import (
+    REASONS,
+    close_response,
+    corrected_stop,
+    response_id_for,
+    write_failed,
+    write_usage,
+)
+from toolwire.proxy.protocols.responses.stream_part import Said, StreamedItem
+from toolwire.proxy.protocols.sse import Event
+
+
+class State(Enum):
+    BEFORE = "response.created has not gone out"
+    RUNNING = "items may be added"
+    ENDED = "the terminal event has gone out"
+
+
+_LEGAL: dict[State, frozenset[type]] = {
+    State.BEFORE: frozenset({Start}),
+    State.RUNNING: frozenset({PartStart, Delta, PartEnd, Finish, UsageReport, StreamFailure, End}),
+    State.ENDED: frozenset(),
+}
+"""Which events move a stream in which state; the others are ignored."""
+
+_Written = list[Event]
+
+
+class ResponsesWriter:
+    """See ``codec.StreamWriter``.
+
+    An item is added when it has something to show: a call at once, text with its first delta.
+    """
+
+    def __init__(self, request: Request) -> None:
+        self._request = request
+        self._names = namespaced_names(request.document)
+        self._state = State.BEFORE
+        self._response: dict[str, Any] = {}
+        self._sequence = 0
+        self._waiting: dict[int, Part] = {}
+        self._open: dict[int, StreamedItem] = {}
+        self._items: list[StreamedItem] = []
+        self._stop = Stop.DONE
+        self._usage: Usage | None = None
+
+    def write(self, event: StreamEvent) -> list[Event]:
+        if isinstance(event, Delta) and (item := self._open.get(event.key)) is not None:
+            return self._delta_event(item, event.text)
+        begun: _Written = []
+        if self._state is State.BEFORE and not isinstance(event, Start | Ping):
+            begun = self._start(Start("", ""))
+        kind = type(event)
+        return begun + self._MOVES[kind](self, event) if kind in _LEGAL[self._state] else begun
+
+    # ------------------------------------------------------------------------------ moves
+    def _start(self, start: Start) -> _Written:
+        self._state = State.RUNNING
+        self._usage = start.usage
+        self._response = response_object(
+            self._request.document,
+            response_id=response_id_for(start.id),
+            model=start.model or self._request.model,
+            created=int(time.time()) if start.created is None else start.created,
+        )
+        said = {"response": self._response}
+        return self._events([("response.created", said), ("response.in_progress", said)])
+
+    def _part_start(self, start: PartStart) -> _Written:
+        events = self._close(start.key, None, None)
+        if item_type(start.part) is None:
+            self._waiting[start.key] = start.part
+            return events
+        return events + self._add(start.key, start.part)
+
+    def _delta(self, delta: Delta) -> _Written:
+        """The first text of a part; those after it take the shorter way in ``write``."""
+        part = self._waiting.pop(delta.key, None)
+        if part is None or not delta.text:
+            return []
+        events = self._add(delta.key, part)
+        return events + self._delta_event(self._open[delta.key], delta.text)
+
+    def _part_end(self, end: PartEnd) -> _Written:
+        """A part that showed nothing so far may come whole now, or be a signature alone."""
+        events: _Written = []
+        waiting = self._waiting.pop(end.key, None)
+        if waiting is not None:
+            part = end.part or waiting
+            events = self._add(end.key, part) if item_type(part) is not None else []
+        return events + self._close(end.key, end.part, None)
+
+    def _finish(self, finish: Finish) -> _Written:
+        self._stop = finish.stop
+        return []
+
+    def _report(self, report: UsageReport) -> _Written:
+        self._usage = report.usage
+        return []
+
+    def _end(self, _: End) -> _Written:
+        stop = corrected_stop(self._stop, [item.part for item in self._items])
+        status = "incomplete" if stop in REASONS else None
+        events = [event for key in list(self._open) for event in self._close(key, None, status)]
+        close_response(self._response, stop, self._usage)
+        return events + self._terminate()
+
+    def _fail(self, failed: StreamFailure) -> _Written:
+        """What was shown is kept; an unfinished call is not done, or a client would run it."""
+        events: _Written = []
+        for key, item in list(self._open.items()):
+            if isinstance(item.part, Call):
+                item.cut()
+            else:
+                events += self._close(key, None, "incomplete")
+        self._response["status"] = "failed"
+        self._response["error"] = write_failed(failed.failure)
+        self._response["usage"] = write_usage(self._usage)
+        return events + self._terminate()
+
+    # ----------------------------------------------------------------------------- inside
+    def _add(self, key: int, part: Part) -> _Written:
+        index = len(self._items)
+        item = StreamedItem(part, item_id(part, self._response["id"], index), index, self._names)
+        self._open[key] = item
+        self._items.append(item)
+        return self._events(item.opening()) + self._delta_event(item, text_of(part))
+
+    def _close(self, key: int, whole: Part | None, status: str | None) -> _Written:
+        item = self._open.pop(key, None)
+        if item is None:
+            return []
+        owed = self._delta_event(item, item.owed(whole))
+        return owed + self._events(item.closing(whole, status))
+
+    def _terminate(self) -> _Written:
+        self._state = State.ENDED
+        self._open = {}
+        self._response["output"] = [item.item for item in self._items]
+        return self._events(
+            [(f"response.{self._response['status']}", {"response": self._response})]
+        )
+
+    def _delta_event(self, item: StreamedItem, text: str) -> _Written:
+        if not text or not item.delta_head:
+            return []
+        item.said.append(text)
+        number = self._sequence
+        self._sequence = number + 1
+        data = b'%b%d,"delta":%b}' % (item.delta_head, number, json.encode(text))
+        return [Event(data, item.delta_name)]
+
+    def _events(self, said: list[Said]) -> _Written:
+        events = []
+        for name, fields in said:
+            document = {"type": name, "sequence_number": self._sequence, **fields}
+            self._sequence += 1
+            events.append(Event(json.encode(document), name))
+        return events
+
+    _MOVES: ClassVar[dict[type, Callable[[ResponsesWriter, Any], _Written]]] = {
+        Start: _start,
+        PartStart: _part_start,
+        Delta: _delta,
+        PartEnd: _part_end,
+        Finish: _finish,
+        UsageReport: _report,
+        StreamFailure: _fail,
+        End: _end,
+    }
