@@ -1,0 +1,65 @@
+"""Anthropic Messages: https://docs.anthropic.com/en/api/messages"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toolwire.proxy.protocols import failure as failures
+from toolwire.proxy.protocols import json, neutral
+from toolwire.proxy.protocols.codec import Codec, Quirks
+from toolwire.proxy.protocols.messages import request_read, request_write, response
+from toolwire.proxy.protocols.messages.repair import repair_answer
+from toolwire.proxy.protocols.messages.stream_reader import MessagesStreamReader
+from toolwire.proxy.protocols.messages.stream_repair import MessagesStreamRepair
+from toolwire.proxy.protocols.messages.stream_writer import MessagesStreamWriter, ping
+from toolwire.proxy.protocols.neutral import Answer, Failure, Losses, Request, Usage
+from toolwire.proxy.protocols.sse import Event
+
+__all__ = ["CODEC"]
+
+
+class _MessagesCodec:
+    name: neutral.Protocol = "messages"
+    path = "/messages"
+
+    def read_request(self, document: dict[str, Any]) -> Request:
+        return request_read.read_request(document)
+
+    def write_request(self, request: Request, quirks: Quirks, losses: Losses) -> dict[str, Any]:
+        return request_write.write_request(request, quirks, losses)
+
+    def read_answer(self, document: dict[str, Any]) -> Answer:
+        return response.read_answer(document)
+
+    def write_answer(self, answer: Answer, request: Request) -> dict[str, Any]:
+        return response.write_answer(answer, request)
+
+    def read_failure(self, status: int, body: bytes) -> Failure:
+        return failures.read_body(status, body)
+
+    def write_failure(self, failure: Failure) -> dict[str, Any]:
+        return response.write_failure(failure)
+
+    def repair_answer(self, document: dict[str, Any]) -> dict[str, int]:
+        return repair_answer(document)
+
+    def usage_of(self, document: dict[str, Any]) -> Usage | None:
+        return response.read_usage(document.get("usage"))
+
+    def stream_repair(self) -> MessagesStreamRepair:
+        return MessagesStreamRepair()
+
+    def stream_reader(self) -> MessagesStreamReader:
+        return MessagesStreamReader()
+
+    def stream_writer(self, request: Request) -> MessagesStreamWriter:
+        return MessagesStreamWriter(request)
+
+    def failure_event(self, failure: Failure) -> list[Event]:
+        return [Event(json.encode(response.write_failure(failure)), "error")]
+
+    def keep_alive(self) -> Event:
+        return ping()
+
+
+CODEC: Codec = _MessagesCodec()

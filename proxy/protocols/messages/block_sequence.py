@@ -1,0 +1,211 @@
+"""Parts that are open side by side, put into blocks that stand one after the other.
+
+https://docs.anthropic.com/en/docs/build-with-claude/streaming: each block is started, filled and
+stopped before the next begins.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import Struct, field
+
+from toolwire.proxy.protocols import json
+from toolwire.proxy.protocols.identifiers import random_id
+from toolwire.proxy.protocols.messages.object_scan import ObjectScan
+from toolwire.proxy.protocols.neutral import (
+    Call,
+    Delta,
+    Opaque,
+    Part,
+    PartEnd,
+    PartStart,
+    Refusal,
+    Text,
+    Thinking,
+)
+from toolwire.proxy.protocols.sse import Event
+
+_DELTAS = {
+    Text: b'"delta":{"type":"text_delta","text":',
+    Refusal: b'"delta":{"type":"text_delta","text":',
+    Thinking: b'"delta":{"type":"thinking_delta","thinking":',
+    Call: b'"delta":{"type":"input_json_delta","partial_json":',
+}
+
+
+class _Block(Struct):
+    """A part on its way: ``held`` is its text that could not go out yet."""
+
+    part: Part
+    held: list[str] = field(default_factory=list)
+    queued: bool = False
+    ended: bool = False
+    told: bool = False
+    """Some text of it came."""
+    signature: str = ""
+    arguments: ObjectScan | None = None
+    """Of a call; None once its block is closed for good."""
+
+
+class BlockSequence:
+    """The first of the open parts goes out as it comes, the others wait for its end.
+
+    Text and thinking make way for the part after them, and go on in a block of their own; a call is
+    closed when it is told to be over, or when its arguments are whole and another part waits.
+
+    ``emit(name, document)`` takes the events that start and stop a block, ``out`` the deltas.
+    """
+
+    def __init__(
+        self, emit: Callable[[str, dict[str, Any]], None], out: Callable[[Event], None]
+    ) -> None:
+        self.called = False
+        self.refused = False
+        self._emit = emit
+        self._out = out
+        self._blocks: dict[int, _Block] = {}
+        self._open: _Block | None = None
+        self._waiting: deque[_Block] = deque()
+        self._index = 0
+        self._delta_head = b""
+
+    def start(self, event: PartStart) -> None:
+        part = event.part
+        if isinstance(part, Opaque) and part.protocol != "messages":
+            return
+        block = self._blocks[event.key] = _Block(part)
+        if isinstance(part, Call):
+            block.arguments = ObjectScan()
+        self._tell(block, _text_of(part))
+        if isinstance(part, Call | Opaque) or _is_redacted(part):
+            self._queue(block)
+
+    def fill(self, event: Delta) -> None:
+        block = self._blocks.get(event.key)
+        if block is None:
+            return
+        if block is self._open and not _is_custom(block.part):
+            block.told = True
+            self._fill(block, event.text)
+            if self._waiting:
+                self._advance()
+        else:
+            self._tell(block, event.text)
+
+    def end(self, event: PartEnd) -> None:
+        block = self._blocks.get(event.key)
+        if block is None:
+            return
+        if event.part is not None and not block.told:
+            self._tell(block, _text_of(event.part))
+        block.ended = True
+        whole = event.part
+        if isinstance(whole, Thinking) and whole.origin == "messages" and whole.signature:
+            block.signature = whole.signature
+            self._queue(block)
+        self._advance()
+
+    def close(self) -> None:
+        """All parts are over."""
+        for block in self._blocks.values():
+            block.ended = True
+        self._advance()
+
+    def _tell(self, block: _Block, text: str) -> None:
+        """Adds text that cannot go out at once; what comes after a closed call is lost with it."""
+        if text and (not isinstance(block.part, Call) or block.arguments is not None):
+            block.told = True
+            block.held.append(text)
+            # a block of nothing but white space is refused when it comes back in a history
+            if isinstance(block.part, Call) or not text.isspace():
+                self._queue(block)
+
+    def _queue(self, block: _Block) -> None:
+        if not block.queued:
+            block.queued = True
+            self._waiting.append(block)
+            self._advance()
+
+    def _advance(self) -> None:
+        """Closes what may be closed and opens what waits, as far as it goes."""
+        while self._open is None or self._may_close(self._open):
+            if self._open is not None:
+                self._close(self._open)
+            if not self._waiting:
+                return
+            self._begin(self._waiting.popleft())
+
+    def _may_close(self, block: _Block) -> bool:
+        if block.ended or not self._waiting:
+            return block.ended
+        if not isinstance(block.part, Call):
+            return True
+        return block.arguments is not None and not block.part.custom and block.arguments.complete()
+
+    def _begin(self, block: _Block) -> None:
+        self.called = self.called or isinstance(block.part, Call)
+        self.refused = self.refused or isinstance(block.part, Refusal)
+        start = {
+            "type": "content_block_start",
+            "index": self._index,
+            "content_block": _empty_block(block.part),
+        }
+        self._emit("content_block_start", start)
+        self._open = block
+        head = b'{"type":"content_block_delta","index":%d,' % self._index
+        self._delta_head = head + _DELTAS.get(type(block.part), b"")
+        if block.held and not _is_custom(block.part):
+            self._fill(block, "".join(block.held))
+            block.held.clear()
+
+    def _fill(self, block: _Block, text: str) -> None:
+        if not text:
+            return
+        if block.arguments is not None:
+            block.arguments.feed(text)
+        data = b"%b%b}}" % (self._delta_head, json.encode(text))
+        self._out(Event(data, "content_block_delta"))
+
+    def _close(self, block: _Block) -> None:
+        if _is_custom(block.part):
+            self._fill(block, json.encode_text({"input": "".join(block.held)}))
+        if block.signature:
+            delta = {"type": "signature_delta", "signature": block.signature}
+            event = {"type": "content_block_delta", "index": self._index, "delta": delta}
+            self._emit("content_block_delta", event)
+        self._emit("content_block_stop", {"type": "content_block_stop", "index": self._index})
+        self._index += 1
+        self._open, block.queued, block.arguments = None, False, None
+
+
+def _text_of(part: Part) -> str:
+    if isinstance(part, Call):
+        return part.arguments
+    return part.text if isinstance(part, Text | Thinking | Refusal) else ""
+
+
+def _is_redacted(part: Part) -> bool:
+    return isinstance(part, Thinking) and part.redacted is not None and part.origin == "messages"
+
+
+def _is_custom(part: Part) -> bool:
+    return isinstance(part, Call) and part.custom
+
+
+def _empty_block(part: Part) -> dict[str, Any]:
+    """The block of ``content_block_start``, which its deltas then fill."""
+    match part:
+        case Call():
+            call_id = part.id or random_id("toolu_")
+            return {"type": "tool_use", "id": call_id, "name": part.name, "input": {}}
+        case Thinking() if _is_redacted(part):
+            return {"type": "redacted_thinking", "data": part.redacted}
+        case Thinking():
+            return {"type": "thinking", "thinking": "", "signature": ""}
+        case Opaque():
+            block: dict[str, Any] = part.value
+            return block
+    return {"type": "text", "text": ""}

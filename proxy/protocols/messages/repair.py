@@ -1,0 +1,98 @@
+"""Answers of Messages upstreams, made what the protocol says; what is right stays as it came.
+
+https://docs.anthropic.com/en/api/messages, https://docs.anthropic.com/en/docs/build-with-claude/streaming
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from toolwire.proxy.protocols.identifiers import random_id
+from toolwire.proxy.protocols.messages.blocks_write import call_input
+
+_MESSAGE_FIELDS: dict[str, Any] = {
+    "type": "message",
+    "role": "assistant",
+    "model": "",
+    "stop_sequence": None,
+}
+
+
+def repair_answer(document: dict[str, Any]) -> dict[str, int]:
+    """Repairs ``document`` in place; the kinds of repair, and how often.  Errors are left alone."""
+    repairs: Counter[str] = Counter()
+    if document.get("type") == "error" or document.get("error"):
+        return {}
+    repair_head(document, repairs)
+    content = document.get("content")
+    if isinstance(content, str):
+        document["content"] = [{"type": "text", "text": content}] if content else []
+        repairs["content_as_list"] += 1
+    elif not isinstance(content, list):
+        document["content"] = []
+        repairs["content_added"] += 1
+    for block in document["content"]:
+        if isinstance(block, dict):
+            repair_block(block, repairs)
+    called = any(_is_call(block) for block in document["content"])
+    reason = document.get("stop_reason")
+    if (corrected := corrected_reason(reason, called=called)) != reason:
+        document["stop_reason"] = corrected
+        repairs["stop_reason_corrected"] += 1
+    return dict(repairs)
+
+
+def repair_head(message: dict[str, Any], repairs: Counter[str]) -> None:
+    """The fields that a message has from its start."""
+    if not isinstance(message.get("id"), str) or not message["id"]:
+        message["id"] = random_id("msg_")
+        repairs["message_fields_added"] += 1
+    for name, value in _MESSAGE_FIELDS.items():
+        if message.get(name) is None and (value is not None or name not in message):
+            message[name] = value
+            repairs["message_fields_added"] += 1
+    usage = message.get("usage")
+    if not isinstance(usage, dict):
+        usage = message["usage"] = {}
+    for name in ("input_tokens", "output_tokens"):
+        if usage.get(name) is None:
+            usage[name] = 0
+            repairs["usage_added"] += 1
+
+
+def repair_block(block: dict[str, Any], repairs: Counter[str]) -> None:
+    """A block of an answer, or as it stands in ``content_block_start``."""
+    match block.get("type"):
+        case "text" if not isinstance(block.get("text"), str):
+            block["text"] = ""
+            repairs["text_added"] += 1
+        case "thinking":
+            for name in ("thinking", "signature"):
+                if not isinstance(block.get(name), str):
+                    block[name] = ""
+                    repairs[f"{name}_added"] += 1
+        case "tool_use":
+            _repair_call(block, repairs)
+
+
+def _repair_call(block: dict[str, Any], repairs: Counter[str]) -> None:
+    if not isinstance(block.get("id"), str) or not block["id"]:
+        block["id"] = random_id("toolu_")
+        repairs["tool_id_added"] += 1
+    given = block.get("input")
+    if not isinstance(given, dict):
+        text = given if isinstance(given, str) else ""
+        block["input"] = call_input(text) or {}
+        repairs["tool_input_as_object"] += 1
+
+
+def corrected_reason(reason: Any, *, called: bool) -> str:
+    """The stop reason of an answer that is complete; ``called``: it holds calls for the client."""
+    if called and reason in (None, "", "end_turn", "stop_sequence"):
+        return "tool_use"
+    return reason if isinstance(reason, str) and reason else "end_turn"
+
+
+def _is_call(block: Any) -> bool:
+    return isinstance(block, dict) and block.get("type") == "tool_use"

@@ -1,0 +1,155 @@
+"""Neutral events, written as a Messages stream.
+
+https://docs.anthropic.com/en/docs/build-with-claude/streaming
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+from typing import Any
+
+from toolwire.proxy.protocols import json
+from toolwire.proxy.protocols.identifiers import random_id
+from toolwire.proxy.protocols.messages.block_sequence import BlockSequence
+from toolwire.proxy.protocols.messages.response import write_failure, write_stop, write_usage
+from toolwire.proxy.protocols.neutral import (
+    Delta,
+    End,
+    Finish,
+    PartEnd,
+    PartStart,
+    Ping,
+    Request,
+    Start,
+    Stop,
+    StreamEvent,
+    StreamFailure,
+    Usage,
+    UsageReport,
+)
+from toolwire.proxy.protocols.sse import Event
+
+
+class _State(Enum):
+    NEW = "nothing yet"
+    BETWEEN = "no block is open"
+    IN_BLOCK = "a block is open"
+    CLOSING = "the stop reason is out"
+    OVER = "complete or failed"
+
+
+_MOVES: dict[tuple[_State, str], _State] = {
+    (_State.NEW, "message_start"): _State.BETWEEN,
+    (_State.BETWEEN, "content_block_start"): _State.IN_BLOCK,
+    (_State.IN_BLOCK, "content_block_delta"): _State.IN_BLOCK,
+    (_State.IN_BLOCK, "content_block_stop"): _State.BETWEEN,
+    (_State.BETWEEN, "message_delta"): _State.CLOSING,
+    (_State.CLOSING, "message_stop"): _State.OVER,
+    (_State.NEW, "error"): _State.OVER,
+    (_State.BETWEEN, "error"): _State.OVER,
+    (_State.IN_BLOCK, "error"): _State.OVER,
+}
+"""A ping may stand anywhere before the end."""
+
+_PING = b'{"type":"ping"}'
+
+
+class MessagesStreamWriter:
+    """The stop reason and the counts wait for the end: no block may come after them."""
+
+    def __init__(self, request: Request) -> None:
+        self._model = request.model
+        self._state = _State.NEW
+        self._out: list[Event] = []
+        self._blocks = BlockSequence(self._emit, self._append)
+        self._finish = Finish(Stop.DONE)
+        self._usage: Usage | None = None
+
+    def write(self, event: StreamEvent) -> list[Event]:
+        if self._state is _State.OVER:
+            return []
+        _WRITE[type(event)](self, event)
+        out, self._out = self._out, []
+        return out
+
+    def _start(self, event: Start) -> None:
+        if self._state is _State.NEW:
+            self._usage = event.usage
+            self._begin(event.id, event.model)
+
+    def _begin(self, message_id: str = "", model: str = "") -> None:
+        message: dict[str, Any] = {
+            "id": message_id or random_id("msg_"),
+            "type": "message",
+            "role": "assistant",
+            "model": model or self._model,
+            "content": [],
+            "stop_reason": None,
+            "stop_sequence": None,
+            "usage": write_usage(self._usage),
+        }
+        self._emit("message_start", {"type": "message_start", "message": message})
+
+    def _part_start(self, event: PartStart) -> None:
+        self._blocks.start(event)
+
+    def _delta(self, event: Delta) -> None:
+        self._blocks.fill(event)
+
+    def _part_end(self, event: PartEnd) -> None:
+        self._blocks.end(event)
+
+    def _note_finish(self, event: Finish) -> None:
+        self._finish = event
+
+    def _note_usage(self, event: UsageReport) -> None:
+        self._usage = event.usage
+
+    def _end(self, event: End) -> None:
+        if self._state is _State.NEW:
+            self._begin()
+        self._blocks.close()
+        reason, sequence = write_stop(
+            self._finish.stop,
+            self._finish.stop_sequence,
+            called=self._blocks.called,
+            refused=self._blocks.refused,
+        )
+        stop = {"stop_reason": reason, "stop_sequence": sequence}
+        usage = write_usage(self._usage)
+        self._emit("message_delta", {"type": "message_delta", "delta": stop, "usage": usage})
+        self._emit("message_stop", {"type": "message_stop"})
+
+    def _failure(self, event: StreamFailure) -> None:
+        self._emit("error", write_failure(event.failure))
+
+    def _ping(self, event: Ping) -> None:
+        self._append(ping())
+
+    def _emit(self, name: str, document: dict[str, Any]) -> None:
+        if self._state is _State.NEW and name == "content_block_start":
+            self._begin()
+        self._state = _MOVES[self._state, name]
+        self._out.append(Event(json.encode(document), name))
+
+    def _append(self, event: Event) -> None:
+        self._out.append(event)
+
+
+_WRITE: dict[type, Callable[[MessagesStreamWriter, Any], None]] = {
+    Start: MessagesStreamWriter._start,
+    PartStart: MessagesStreamWriter._part_start,
+    Delta: MessagesStreamWriter._delta,
+    PartEnd: MessagesStreamWriter._part_end,
+    Finish: MessagesStreamWriter._note_finish,
+    UsageReport: MessagesStreamWriter._note_usage,
+    StreamFailure: MessagesStreamWriter._failure,
+    Ping: MessagesStreamWriter._ping,
+    End: MessagesStreamWriter._end,
+}
+
+
+def ping() -> Event:
+    """Shows that the connection lives; clients leave it out of account."""
+    return Event(_PING, "ping")

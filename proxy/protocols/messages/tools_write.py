@@ -1,0 +1,125 @@
+"""Tools and the tool choice, as a Messages upstream takes them.
+
+https://docs.anthropic.com/en/api/messages#body-tools
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toolwire.proxy.protocols import json
+from toolwire.proxy.protocols.codec import Quirks
+from toolwire.proxy.protocols.messages.schema import input_schema
+from toolwire.proxy.protocols.neutral import (
+    CustomTool,
+    FunctionTool,
+    HostedTool,
+    Losses,
+    Request,
+    Tool,
+)
+
+_TOOL_FIELDS = {"allowed_callers", "defer_loading", "eager_input_streaming", "input_examples"}
+"""Fields of a tool that have no twin elsewhere, but pass under their own name."""
+
+
+def write_tools(document: dict[str, Any], request: Request, quirks: Quirks, losses: Losses) -> None:
+    """Adds ``tools`` and ``tool_choice``; neither where no tool is left."""
+    tools = [
+        written
+        for tool in _allowed(request, losses)
+        if (written := _write_tool(tool, request, quirks, losses)) is not None
+    ]
+    if not tools:
+        return
+    document["tools"] = tools
+    choice = _write_choice(request, {tool.get("name") for tool in tools}, losses)
+    if request.parallel is False and choice != {"type": "none"}:
+        if quirks.parallel_tool_calls:
+            choice = choice or {"type": "auto"}
+            choice["disable_parallel_tool_use"] = True
+        else:
+            losses.drop("parallel_tool_calls", "the upstream has no such switch")
+    if choice is not None:
+        document["tool_choice"] = choice
+
+
+def _allowed(request: Request, losses: Losses) -> list[Tool]:
+    """The tools, without those that the choice leaves out."""
+    choice = request.choice
+    if choice is None or choice.allowed is None:
+        return request.tools
+    names = set(choice.allowed)
+    allowed = [t for t in request.tools if isinstance(t, HostedTool) or t.name in names]
+    if any(not isinstance(tool, HostedTool) for tool in allowed):
+        return allowed
+    losses.coerce(choice.at, "none of the allowed tools is there: all tools are sent")
+    return request.tools
+
+
+def _write_tool(
+    tool: Tool, request: Request, quirks: Quirks, losses: Losses
+) -> dict[str, Any] | None:
+    match tool:
+        case FunctionTool():
+            return _function(tool, request, quirks, losses)
+        case CustomTool():
+            return _custom(tool)
+        case HostedTool(protocol="messages") if request.protocol == "messages":
+            return tool.value
+        case _:
+            losses.drop(tool.at, "a tool that another vendor runs")
+            return None
+
+
+def _function(
+    tool: FunctionTool, request: Request, quirks: Quirks, losses: Losses
+) -> dict[str, Any]:
+    written: dict[str, Any] = {"name": tool.name}
+    if tool.description is not None:
+        written["description"] = tool.description
+    written["input_schema"] = input_schema(tool.schema, tool.at, losses)
+    if tool.strict is not None and quirks.strict:
+        written["strict"] = tool.strict
+    elif tool.strict:
+        losses.drop(f"{tool.at}.strict", "the upstream knows no strict tools")
+    if tool.cache is not None:
+        written["cache_control"] = tool.cache.value
+    for name, value in (tool.extra or {}).items():
+        if name in _TOOL_FIELDS or request.protocol == "messages":
+            written[name] = value
+        else:
+            losses.drop(f"{tool.at}.{name}", "has no equivalent in Messages")
+    return written
+
+
+def _custom(tool: CustomTool) -> dict[str, Any]:
+    """A free-form tool, as a function whose one argument is the text."""
+    described = [tool.description] if tool.description else []
+    if tool.format and tool.format.get("type") != "text":
+        described.append(f"The input must be of this format: {json.encode_text(tool.format)}")
+    written: dict[str, Any] = {"name": tool.name}
+    if described:
+        written["description"] = "\n\n".join(described)
+    written["input_schema"] = {
+        "type": "object",
+        "properties": {"input": {"type": "string"}},
+        "required": ["input"],
+    }
+    if tool.cache is not None:
+        written["cache_control"] = tool.cache.value
+    return written
+
+
+def _write_choice(
+    request: Request, names: set[str | None], losses: Losses
+) -> dict[str, Any] | None:
+    choice = request.choice
+    if choice is None:
+        return None
+    if choice.mode == "tool":
+        if choice.name in names:
+            return {"type": "tool", "name": choice.name}
+        losses.drop(choice.at, f"the tool {choice.name!r} is not among the tools")
+        return None
+    return {"type": "any" if choice.mode == "required" else choice.mode}
