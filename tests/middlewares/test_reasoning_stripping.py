@@ -1,0 +1,138 @@
+"""Which reasoning of the history goes up, and what happens when the upstream wants more."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+import pytest
+
+from tests.asgi import Upstream, ask
+from toolwire.config.model import Upstream as UpstreamSettings
+from toolwire.config.resolution import ProfileRules, Rule
+from toolwire.middlewares.reasoning_stripping import Options, ReasoningStripping, strip
+from toolwire.proxy.exchange import KEY, Exchange
+
+CHAT = "/v1/chat/completions"
+HISTORY: list[dict[str, Any]] = [
+    {"role": "user", "content": "one"},
+    {"role": "assistant", "content": "a", "reasoning_content": "r1"},
+    {"role": "user", "content": "two"},
+    {"role": "assistant", "tool_calls": [{"id": "c"}], "reasoning": "r2", "reasoning_blocks": [1]},
+    {"role": "tool", "tool_call_id": "c", "content": "x"},
+    {"role": "assistant", "content": "b", "reasoning_content": "r3"},
+]
+
+
+@pytest.mark.parametrize(
+    ("policy", "kept"),
+    [
+        ("strip", {}),
+        ("current_turn", {3: "r2", 5: "r3"}),
+        ("tool_turns", {3: "r2"}),
+    ],
+)
+def test_policies(policy: Any, kept: dict[int, str]) -> None:
+    document = {"messages": copy.deepcopy(HISTORY)}
+    assert strip(document, policy, "reasoning_content") == 3 - (policy != "strip") * (5 in kept)
+    found = {
+        place: message["reasoning_content"]
+        for place, message in enumerate(document["messages"])
+        if "reasoning_content" in message
+    }
+    assert found == kept
+    assert not any("reasoning_blocks" in message for message in document["messages"])
+
+
+def test_keep_changes_nothing() -> None:
+    document = {"messages": copy.deepcopy(HISTORY)}
+    assert strip(document, "keep", "reasoning_content") == 0
+    assert document["messages"] == HISTORY
+
+
+def test_empty_reasoning_says_nothing() -> None:
+    message = {"role": "assistant", "content": "a", "reasoning_content": ""}
+    document = {"messages": [message]}
+    assert strip(document, "current_turn", "reasoning_content") == 1
+    assert "reasoning_content" not in message
+
+
+@pytest.mark.parametrize("body", [{}, {"messages": None}, {"messages": ["x", {"role": 1}]}])
+def test_odd_bodies_are_left_to_the_upstream(body: dict[str, Any]) -> None:
+    assert strip(copy.deepcopy(body), "strip", "reasoning_content") == 0
+
+
+MISSING = json.dumps(
+    {"error": {"message": "The `reasoning_content` must be passed back."}}
+).encode()
+OTHER = json.dumps({"error": {"message": "no such tool"}}).encode()
+DEEPSEEK = UpstreamSettings(
+    name="d",
+    protocol="chat",
+    base_url="http://d",
+    profile=ProfileRules(
+        (
+            Rule(
+                "*",
+                {
+                    "reasoning_history": "current_turn",
+                    "reasoning_missing_error": r"reasoning_content.*passed back",
+                },
+            ),
+        )
+    ),
+)
+
+
+class Answering(Upstream):
+    """Refuses with ``refusal`` until every assistant message has its reasoning."""
+
+    def __init__(self, refusal: bytes, *, forever: bool = False) -> None:
+        super().__init__(b'{"ok":true}')
+        self.refusal, self.forever = refusal, forever
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        message = await receive()
+        self.bodies.append(message["body"])
+        assistants = [m for m in self.document["messages"] if m["role"] == "assistant"]
+        bad = self.forever or any("reasoning_content" not in m for m in assistants)
+        status, body = (400, self.refusal) if bad else (200, b'{"ok":true}')
+        headers = [(b"content-type", b"application/json")]
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": body, "more_body": False})
+
+
+async def asked(upstream: Upstream) -> tuple[int, bytes, Exchange]:
+    exchange: list[Exchange] = []
+
+    async def outer(scope: Any, receive: Any, send: Any) -> None:
+        exchange.append(Exchange(scope))
+        exchange[0].upstream = DEEPSEEK
+        await ReasoningStripping(upstream, Options())({**scope, KEY: exchange[0]}, receive, send)
+
+    reply = await ask(outer, CHAT, {"model": "m", "messages": HISTORY})
+    return reply.status, reply.body, exchange[0]
+
+
+async def test_it_is_asked_once_more_with_empty_reasoning() -> None:
+    upstream = Answering(MISSING)
+    status, body, exchange = await asked(upstream)
+    assert (status, body) == (200, b'{"ok":true}')
+    first, second = (json.loads(sent)["messages"] for sent in upstream.bodies)
+    assert "reasoning_content" not in first[1]
+    assert [m.get("reasoning_content") for m in second] == [None, "", None, "r2", None, "r3"]
+    assert exchange.retries == 1
+    assert exchange.changes["reasoning_added"] == 1
+
+
+async def test_it_is_asked_only_once_more() -> None:
+    upstream = Answering(MISSING, forever=True)
+    assert (await asked(upstream))[:2] == (400, MISSING)
+    assert len(upstream.bodies) == 2
+
+
+async def test_another_400_is_the_client_s() -> None:
+    upstream = Answering(OTHER)
+    assert (await asked(upstream))[:2] == (400, OTHER)
+    assert len(upstream.bodies) == 1
