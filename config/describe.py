@@ -23,23 +23,23 @@ _WORDS: dict[object, str] = {
 _LONGEST_SHOWN = 60
 
 
-def describe(type_: object, error: Exception | None = None) -> str:
-    """`a whole number from 1 to 65535`; of a type without words of ours, what `error` says."""
+def describe(type_: object) -> str:
+    """`a whole number from 1 to 65535`; empty for a type that has no words here."""
     origin, arguments = get_origin(type_), get_args(type_)
     if origin is Annotated:
         metas = [meta for meta in arguments[1:] if isinstance(meta, Meta)]
         kind = next((meta.description for meta in metas if meta.description), None)
-        return kind or describe(arguments[0], error) + "".join(map(_bounds, metas))
+        return kind or describe(arguments[0]) + "".join(map(_bounds, metas))
     if origin is Literal:
         return f"one of {listed(map(str, arguments))}"
     if origin in (list, tuple) and arguments:
         return f"a list of {_plural(arguments[0])}"
     if origin in (Union, UnionType):
-        choices = [choice for choice in arguments if choice is not type(None)]
-        return " or ".join(describe(choice, error) for choice in choices)
+        choices = [describe(choice) for choice in arguments if choice is not type(None)]
+        return " or ".join(choices) if all(choices) else ""
     if isinstance(type_, type) and issubclass(type_, Struct):
         return "a table"
-    return _WORDS.get(origin or type_) or (str(error) if error else str(type_))
+    return _WORDS.get(origin or type_, "")
 
 
 def shown(raw: object, type_: object = None) -> str:
@@ -62,8 +62,8 @@ def _bounds(meta: Meta) -> str:
 
 
 def _plural(type_: object) -> str:
-    words = describe(type_)
-    return {"a string": "strings", "a table": "tables"}.get(words, f"values, each {words}")
+    words = describe(type_) or "values"
+    return {"a string": "strings", "a table": "tables"}.get(words, words)
 
 
 def _is_secret(type_: object) -> bool:

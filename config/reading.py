@@ -75,8 +75,8 @@ class Reading:
 
         With `whole` the required fields must be there. Keys in `elsewhere` are somebody else's.
         """
-        table = self.table(raw, path)
-        known = _fields(struct)
+        known, table = _fields(struct), self.table(raw, path)
+        whole = whole and is_table(raw)
         for key in table:
             if key not in known and key not in elsewhere:
                 near = did_you_mean(key, [*known, *elsewhere])
@@ -90,7 +90,7 @@ class Reading:
                 if value is not BAD:
                     values[field.name] = value
             elif whole and field.required:
-                expected = describe(field.type)
+                expected = describe(field.type) or "a value"
                 self.problem(key_path(path, key), f"expected {expected}, the key is missing")
         return values
 
@@ -136,7 +136,9 @@ class Reading:
         try:
             value = msgspec.convert(plain, type_, strict=not from_environment, dec_hook=_secret)
         except msgspec.ValidationError as error:
-            return self.problem(path, f"expected {describe(type_, error)}, got {shown(raw, type_)}")
+            if expected := describe(type_):
+                return self.problem(path, f"expected {expected}, got {shown(raw, type_)}")
+            return self.problem(path, str(error))
         return self._checked(value, raw, type_, path)
 
     def _checked(self, value: object, raw: object, type_: object, path: str) -> object:

@@ -129,6 +129,9 @@ def test_upstreams_may_be_named_by_the_environment(read: Read, problems: Problem
     assert problems(UPSTREAM + text, {"NAME": "a"}) == [
         'upstreams[1].name: expected a name of its own, but upstreams[0] is "a" too'
     ]
+    assert problems(UPSTREAM + text) == [
+        "upstreams[1].name: expected the environment variable NAME to be set (or ${NAME:-default})"
+    ]
 
 
 # -- keys in files ---------------------------------------------------------------------------------
