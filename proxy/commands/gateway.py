@@ -1,0 +1,32 @@
+"""What ``serve`` and ``demo`` have in common: the log is set up, the gateway runs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from toolwire.config.model import Server, Settings
+
+
+def run_gateway(settings: Settings, listening: Callable[[str], None]) -> int:
+    """Serves until it is told to stop; the exit status.
+
+    ``listening`` is called with the gateway's own URL as soon as clients may connect.
+    """
+    from toolwire.proxy import logging
+    from toolwire.proxy.serve import CannotListen, serve
+
+    logging.configure(settings.server.log_level, settings.server.log_format)
+    try:
+        return serve(settings, listening)
+    except CannotListen as error:
+        print(f"toolwire: {error}", file=sys.stderr)
+        return 1
+
+
+def writes_for_people(server: Server) -> bool:
+    """Whether somebody at a terminal reads what is written, as in ``proxy.logging``."""
+    form = server.log_format
+    return form == "console" or (form == "auto" and sys.stderr.isatty())

@@ -1,0 +1,133 @@
+"""Runs the gateway under uvicorn, in one process or in several, until it is told to stop.
+
+SIGTERM and SIGINT drain: the socket is closed, so that new clients are refused at once; running
+requests end, for up to ``server.drain_seconds``.  What still runs then is cancelled and its
+connection broken off, so that no client takes its answer for complete.
+"""
+
+from __future__ import annotations
+
+import errno
+import signal
+import socket
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import structlog
+import uvicorn
+
+from toolwire.config.model import Server, Settings
+from toolwire.proxy import logging
+from toolwire.proxy.app import Toolwire, create_app
+
+KEEP_ALIVE_SECONDS = 75
+"""How long an unused connection of a client is kept.  Longer than the 60 s of what usually stands
+in front, for who closes first must not be who may be sent a request in that moment.
+https://docs.aws.amazon.com/elasticloadbalancing/latest/application/edit-load-balancer-attributes.html"""
+
+BACKLOG = 2048
+"""Connections that may wait to be accepted."""
+
+_ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}
+"""Addresses to listen on that are all of the machine; one of them is always there."""
+
+_log = structlog.get_logger("toolwire")
+
+
+class CannotListen(Exception):
+    """The address cannot be listened on; ``str()`` says why and what to do."""
+
+
+def serve(settings: Settings, listening: Callable[[str], None]) -> int:
+    """Serves until SIGTERM or SIGINT; the exit status, 0 after a drain.
+
+    ``listening`` is called with the gateway's URL as soon as clients may connect.  Raises
+    ``CannotListen``.  To be called in the main thread, which gets the signals.
+    """
+    app = create_app(settings)  # what cannot be built is told now, not by each worker
+    server = settings.server
+    with listen(server.host, server.port) as listener:
+        host, port = listener.getsockname()[:2]
+        _log.info("listening", host=host, port=port, workers=server.workers)
+        listening(url_of(listener))
+        if server.workers == 1:
+            return _in_this_process(app, server, listener)
+        from toolwire.proxy.workers import run_workers
+
+        config = uvicorn_config(partial(_app_of_worker, settings), server, factory=True)
+        return run_workers(config, listener)
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A listening socket; port 0 takes one that is free.  Raises ``CannotListen``."""
+    try:
+        family, _, _, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        both = host == "::" and socket.has_dualstack_ipv6()
+        return socket.create_server(address, family=family, backlog=BACKLOG, dualstack_ipv6=both)
+    except OSError as error:
+        where = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        hint = "; is it running already? --port takes another one, 0 any that is free"
+        in_use = error.errno == errno.EADDRINUSE
+        raise CannotListen(
+            f"cannot listen on {where}: {error.strerror}{hint if in_use else ''}"
+        ) from error
+
+
+def url_of(listener: socket.socket) -> str:
+    """Under which URL this machine reaches what listens there."""
+    host, port = listener.getsockname()[:2]
+    host = _ANY.get(host, host)
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def uvicorn_config(app: Any, server: Server, *, factory: bool = False) -> uvicorn.Config:
+    """How uvicorn runs ``app``.  What it would log itself is only what went wrong, for the access
+    log tells of requests, and the events below of the rest."""
+    return uvicorn.Config(
+        app,
+        factory=factory,
+        workers=server.workers,
+        interface="asgi3",
+        http="httptools",
+        ws="none",
+        lifespan="on",
+        root_path=server.root_path,
+        log_config=None,
+        log_level="debug" if server.log_level == "debug" else "warning",
+        access_log=False,
+        proxy_headers=False,  # nobody here asks for a client's address
+        server_header=False,
+        date_header=False,  # the upstream's own passes through; two would be wrong
+        backlog=BACKLOG,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=server.drain_seconds,  # type: ignore[arg-type]  # may be a float
+    )
+
+
+class _Server(uvicorn.Server):
+    """The server of a single process; says so when it begins to drain."""
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        seconds = self.config.timeout_graceful_shutdown
+        _log.info("draining", requests=len(self.server_state.tasks), at_most_seconds=seconds)
+        await super().shutdown(sockets)
+
+
+def _in_this_process(app: Toolwire, server: Server, listener: socket.socket) -> int:
+    running = _Server(uvicorn_config(app, server))
+    for signal_ in (signal.SIGTERM, signal.SIGINT):
+        # uvicorn installs the same ones, but sends itself the signal once more when it is done,
+        # which would make the exit status that of a killed process.
+        signal.signal(signal_, running.handle_exit)
+    running.run(sockets=[listener])
+    _log.info("stopped")
+    return 0
+
+
+def _app_of_worker(settings: Settings) -> Toolwire:
+    """Called in each worker, which starts as a fresh interpreter."""
+    logging.configure(settings.server.log_level, settings.server.log_format)
+    return create_app(settings)
