@@ -24,7 +24,7 @@ class Refusal(Exception):
     """The demo does not answer this request, as its vendor would not.
 
     `type`, `param` and `code` are those of OpenAI's error object; Anthropic's type follows from the
-    status. `page` is HTML that is sent in place of the error object.
+    status, `details` are those of its error object. `page` is HTML that is sent in place of either.
     """
 
     def __init__(
@@ -36,6 +36,7 @@ class Refusal(Exception):
         param: str | None = None,
         code: str | None = None,
         headers: dict[str, str] | None = None,
+        details: Json | None = None,
         page: str | None = None,
     ) -> None:
         super().__init__(message)
@@ -45,6 +46,7 @@ class Refusal(Exception):
         self.param = param
         self.code = code
         self.headers = headers or {}
+        self.details = details
         self.page = page
 
     def body(self, protocol: Protocol, request_id: str) -> Json:
@@ -52,6 +54,8 @@ class Refusal(Exception):
         if protocol is Protocol.MESSAGES:
             kind = _TYPES.get(self.status, "api_error")
             error: Json = {"type": kind, "message": self.message}
+            if self.details is not None:
+                error["details"] = self.details
             return {"type": "error", "error": error, "request_id": request_id}
         error = {"message": self.message, "type": self.type, "param": self.param, "code": self.code}
         return {"error": error}

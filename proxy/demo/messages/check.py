@@ -60,6 +60,7 @@ def check_countable(body: Json, headers: Mapping[str, str]) -> None:
         raise Refusal("anthropic-version: header is required")
     field(body, "model", "string")
     no_extras(body, KNOWN)
+    _check_thread(body)
     _check_system(body)
     _check_choice(body, _check_tools(body))
     check_messages(body)
@@ -77,6 +78,15 @@ def cache_marks(body: Json) -> int:
             inner = block.get("content")
             holders += [block, *(inner if isinstance(inner, list) else ())]
     return sum(isinstance(h, dict) and h.get("cache_control") is not None for h in holders)
+
+
+def _check_thread(body: Json) -> None:
+    """The demo holds no threads; told so in these words, the official clients go on without."""
+    if body.get("thread") is not None:
+        raise Refusal(
+            "Threads are not supported here: send the full conversation without `thread`.",
+            details={"error_code": "thread_unsupported_request"},
+        )
 
 
 def _check_thinking(body: Json) -> bool:
