@@ -1,0 +1,203 @@
+"""The tool calls of one choice of a stream: which call a piece belongs to, and what is said once.
+
+A call is known by its place in the message, counted from 0 without gaps; its id, type and name
+come with its first piece, and only there.  What upstreams make of that: no index, -1, gaps, one
+index for all calls, the id in every piece or in none, names repeated or late, arguments as an
+object or null.
+
+https://platform.openai.com/docs/api-reference/chat-streaming/streaming (delta.tool_calls)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from toolwire.proxy.protocols.chat import oddities
+from toolwire.proxy.protocols.chat.wire import CallDelta, CustomDelta
+from toolwire.proxy.protocols.identifiers import random_id
+
+Count = Callable[[str], None]
+"""Called with the name of each kind of repair as it is made."""
+
+
+class _Call:
+    """One call.  ``index`` is its true place, None until it has been announced with its name."""
+
+    __slots__ = ("custom", "given_id", "index", "name", "pieces")
+
+    def __init__(self, given_id: str, custom: bool) -> None:
+        self.given_id = given_id
+        self.custom = custom
+        self.index: int | None = None
+        self.name = ""
+        self.pieces: list[str] = []
+
+    def arguments(self) -> str:
+        return "".join(self.pieces)
+
+    def is_cut(self) -> bool:
+        """Whether it has arguments, but not all of them."""
+        arguments = self.arguments().strip()
+        return bool(arguments) and not oddities.is_object(arguments)
+
+
+class Calls:
+    """All calls of one choice."""
+
+    def __init__(self) -> None:
+        self._by_index: dict[int, _Call] = {}
+        self._by_id: dict[str, _Call] = {}
+        self._calls: list[_Call] = []
+        self._announced = 0
+
+    def __bool__(self) -> bool:
+        return bool(self._announced)
+
+    def continues(self, piece: CallDelta) -> bool:
+        """Whether ``piece`` is a faultless later piece of a call; its arguments are then noted."""
+        if piece.id is not None or piece.type is not None or piece.index is None:
+            return False
+        call = self._by_index.get(piece.index)
+        if call is None or call.index != piece.index:
+            return False
+        body = piece.custom if call.custom else piece.function
+        if body is None or body.name is not None:
+            return False
+        text = body.input if isinstance(body, CustomDelta) else body.arguments
+        if text is None:
+            return False
+        call.pieces.append(text)
+        return True
+
+    def repair(self, pieces: list[Any], count: Count) -> list[dict[str, Any]]:
+        """The pieces as they should have come; those of a call without a name yet are held back."""
+        repaired = (self._repair(piece, count) for piece in pieces if isinstance(piece, dict))
+        return [piece for piece in repaired if piece is not None]
+
+    def missing(self, count: Count) -> list[dict[str, Any]]:
+        """The pieces owed at the end: ``{}`` for each call that got no arguments at all.
+
+        A call that never got a name cannot be made and is only counted.
+        """
+        owed: list[dict[str, Any]] = []
+        for call in self._calls:
+            if call.index is None:
+                count("nameless_call_dropped")
+            elif not call.custom and not call.arguments().strip():
+                count("arguments_added")
+                owed.append({"index": call.index, "function": {"arguments": "{}"}})
+        return owed
+
+    def _repair(self, piece: dict[str, Any], count: Count) -> dict[str, Any] | None:
+        custom = piece.get("type") == "custom" or ("custom" in piece and "function" not in piece)
+        field, text_field = ("custom", "input") if custom else ("function", "arguments")
+        body = piece.get(field)
+        body = dict(body) if isinstance(body, dict) else {}
+        given = body.get(text_field)
+        text = oddities.arguments(given)
+        index = piece.get("index")
+        call = self._find(
+            index if type(index) is int and index >= 0 else None,
+            _text(piece.get("id")),
+            _text(body.get("name")),
+            text,
+            custom,
+        )
+        if given is not None and not isinstance(given, str):
+            count("arguments_not_text")
+        elif given is None:
+            count("arguments_null")
+        call.pieces.append(text)
+        if call.index is None:
+            return self._announce(call, piece, field, text_field, body, count)
+        body[text_field] = text
+        if body.get("name") is not None:
+            count("call_name_repeated")
+            del body["name"]
+        return self._placed(call, _without_head(piece, count), field, body, count)
+
+    def _announce(
+        self,
+        call: _Call,
+        piece: dict[str, Any],
+        field: str,
+        text_field: str,
+        body: dict[str, Any],
+        count: Count,
+    ) -> dict[str, Any] | None:
+        """The first piece, with id, type and name; None while there is no name."""
+        call.name = _text(body.get("name"))
+        if not call.name:
+            count("call_name_late")
+            return None
+        call.index = self._announced
+        self._announced += 1
+        body[text_field] = call.arguments()
+        piece = dict(piece)
+        if not _text(piece.get("id")):
+            # an id may have come in an earlier piece, without the name
+            piece["id"] = call.given_id or random_id("call_")
+            count("call_id_added")
+        if piece.get("type") != field:
+            piece["type"] = field
+            count("call_type_added")
+        return self._placed(call, piece, field, body, count)
+
+    def _placed(
+        self, call: _Call, piece: dict[str, Any], field: str, body: dict[str, Any], count: Count
+    ) -> dict[str, Any]:
+        if piece.get("index") != call.index or type(piece.get("index")) is not int:
+            count("call_index")
+        rest = {name: value for name, value in piece.items() if name not in ("index", field)}
+        return {"index": call.index, **rest, field: body}
+
+    def _find(self, index: int | None, id: str, name: str, text: str, custom: bool) -> _Call:
+        call = self._known(index, id, name, text)
+        if call is None:
+            call = _Call(id, custom)
+            self._calls.append(call)
+        if index is not None:
+            self._by_index[index] = call
+        if id:
+            call.given_id = call.given_id or id
+            self._by_id.setdefault(id, call)
+        return call
+
+    def _known(self, index: int | None, id: str, name: str, text: str) -> _Call | None:
+        """The call that a piece continues; None where it begins one."""
+        same_id = self._by_id.get(id) if id else None
+        if index is not None:
+            call = self._by_index.get(index)
+            if call is None:
+                # some count the pieces, not the calls: then the id is the same and no name comes
+                return None if name else same_id
+            return None if _begins_anew(call, id, name, text) else call
+        if same_id is not None or id:
+            return same_id
+        last = self._calls[-1] if self._calls else None
+        if last is None or not name:
+            return last
+        return last if not last.name or (last.name == name and last.is_cut()) else None
+
+
+def _begins_anew(call: _Call, id: str, name: str, text: str) -> bool:
+    """Whether a piece under the index of ``call`` is the next call: some upstreams give every
+    call the index 0, others repeat the name, or send another id, in each piece."""
+    if not name or not call.name or call.is_cut():
+        return False
+    if id:
+        return id != call.given_id
+    return bool(text.strip()) and bool(call.arguments().strip())
+
+
+def _without_head(piece: dict[str, Any], count: Count) -> dict[str, Any]:
+    """A later piece without id and type; null says nothing new and may stay."""
+    head = [name for name in ("id", "type") if piece.get(name) is not None]
+    for name in head:
+        count(f"call_{name}_repeated")
+    return {name: value for name, value in piece.items() if name not in head}
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""

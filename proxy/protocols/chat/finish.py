@@ -1,0 +1,69 @@
+"""Why an answer ended: ``finish_reason``, its synonyms among upstreams, and the neutral stop.
+
+https://platform.openai.com/docs/api-reference/chat/object (choices.finish_reason)
+"""
+
+from __future__ import annotations
+
+from toolwire.proxy.protocols.neutral import Stop
+
+STOPS: dict[str, Stop] = {
+    "stop": Stop.DONE,
+    "tool_calls": Stop.CALLS,
+    "function_call": Stop.CALLS,
+    "length": Stop.LENGTH,
+    "content_filter": Stop.FILTERED,
+}
+
+WORDS: dict[Stop, str] = {
+    Stop.DONE: "stop",
+    Stop.SEQUENCE: "stop",
+    Stop.CALLS: "tool_calls",
+    Stop.LENGTH: "length",
+    Stop.CONTEXT: "length",
+    Stop.PAUSED: "length",  # the turn is unfinished, and no word here says that better
+    Stop.FILTERED: "content_filter",
+}
+
+SYNONYMS: dict[str, str] = {
+    "eos": "stop",  # Together
+    "eos_token": "stop",  # Text Generation Inference
+    "stop_sequence": "stop",
+    "end_turn": "stop",  # gateways in front of Claude
+    "tool_use": "tool_calls",
+    "max_tokens": "length",
+    "model_length": "length",  # Mistral
+}
+"""What upstreams say in the place of the documented words."""
+
+FAILED = "error"
+"""Mistral's and OpenRouter's word for an answer that broke off:
+https://docs.mistral.ai/api, https://openrouter.ai/docs/api-reference/errors."""
+
+
+def corrected(word: str, *, calls: bool, legacy_call: bool = False) -> str:
+    """The documented word for ``word``; a plain end beside calls is an end for their sake.
+
+    "" is what some upstreams write for a plain end.  An unknown word stays as it is.
+    """
+    word = SYNONYMS.get(word, word) or "stop"
+    if word == "stop" and calls:
+        return "tool_calls"
+    if word == "stop" and legacy_call:
+        return "function_call"
+    return word
+
+
+def stop_of(word: str, *, calls: bool) -> Stop:
+    """The neutral stop; ``calls``: the answer has some, so that a client would wait in vain
+    where it has none."""
+    stop = STOPS.get(corrected(word, calls=calls), Stop.CALLS if calls else Stop.DONE)
+    return Stop.DONE if stop is Stop.CALLS and not calls else stop
+
+
+def word_of(stop: Stop | None, *, calls: bool) -> str:
+    """The word for a neutral stop, corrected by whether the answer has calls."""
+    word = WORDS[stop or Stop.DONE]
+    if word == "tool_calls" and not calls:
+        return "stop"
+    return corrected(word, calls=calls)

@@ -1,0 +1,178 @@
+"""The messages of a request, read as turns.
+
+https://platform.openai.com/docs/api-reference/chat/create (messages)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toolwire.proxy.protocols.chat import fields, thinking
+from toolwire.proxy.protocols.chat.content import read_content
+from toolwire.proxy.protocols.chat.response import extra_of_call
+from toolwire.proxy.protocols.chat.tools import read_cache
+from toolwire.proxy.protocols.identifiers import derived_id
+from toolwire.proxy.protocols.neutral import (
+    Cache,
+    Call,
+    DocumentPart,
+    Image,
+    Opaque,
+    Part,
+    Refusal,
+    Result,
+    Role,
+    Text,
+    Thinking,
+    Turn,
+)
+
+_ROLES = {
+    "system": Role.SYSTEM,
+    "developer": Role.DEVELOPER,
+    "user": Role.USER,
+    "assistant": Role.ASSISTANT,
+    "tool": Role.USER,
+    "function": Role.USER,
+}
+_KNOWN = frozenset(
+    (
+        "role",
+        "content",
+        "name",
+        "refusal",
+        "tool_calls",
+        "tool_call_id",
+        "function_call",
+        "cache_control",
+        "reasoning_content",
+        "reasoning",
+        thinking.BLOCKS,
+        thinking.VENDOR,
+    )
+)
+
+
+def read_turns(document: dict[str, Any]) -> list[Turn]:
+    """One turn for each message.  Raises ``InvalidRequest`` with the path of what is wrong."""
+    if not isinstance(document.get("messages"), list):
+        if "messages" not in document:
+            fields.refuse("messages", "is missing; it must be an array")
+        fields.wrong(document["messages"], "an array", "messages")
+    reader = _Reader()
+    return [reader.read(message, at) for at, message in fields.objects(document, "messages")]
+
+
+class _Reader:
+    """Remembers which calls were free-form, and the last of the deprecated calls, which have no
+    id."""
+
+    def __init__(self) -> None:
+        self._custom: set[str] = set()
+        self._legacy_ids: dict[str, str] = {}
+
+    def read(self, message: dict[str, Any], at: str) -> Turn:
+        said = fields.text(message, "role", at)
+        role = _ROLES.get(said)
+        if role is None:
+            fields.refuse(f"{at}.role", f"must be one of {', '.join(_ROLES)}")
+        match said:
+            case "tool" | "function":
+                return Turn(role, [self._result(message, said, at)], at=at)
+            case "assistant":
+                parts = self._assistant(message, at)
+            case _:
+                parts = read_content(message, at)
+        parts += _unknown(message, at)
+        cache = read_cache(message, at)
+        if cache is not None and not _mark_last(parts, cache):
+            parts.append(Opaque("chat", {"cache_control": cache.value}, cache.at))
+        return Turn(role, parts, name=fields.optional_text(message, "name", at), at=at)
+
+    def _result(self, message: dict[str, Any], said: str, at: str) -> Result:
+        if said == "tool":
+            call_id = fields.text(message, "tool_call_id", at)
+        else:
+            name = fields.text(message, "name", at)
+            call_id = self._legacy_ids.get(name, "")
+        return Result(
+            call_id,
+            read_content(message, at),
+            custom=call_id in self._custom,
+            cache=read_cache(message, at),
+            at=at,
+        )
+
+    def _assistant(self, message: dict[str, Any], at: str) -> list[Part]:
+        parts: list[Part] = [*_read_thinking(message, at), *read_content(message, at)]
+        if refusal := fields.optional_text(message, "refusal", at):
+            parts.append(Refusal(refusal, at=f"{at}.refusal"))
+        parts += [
+            self._call(call, path) for path, call in fields.objects(message, "tool_calls", at)
+        ]
+        legacy = fields.optional_object(message, "function_call", at)
+        if legacy is not None and legacy.get("name"):
+            parts.append(self._legacy_call(legacy, f"{at}.function_call"))
+        return parts
+
+    def _call(self, call: dict[str, Any], at: str) -> Call:
+        kind = fields.optional_text(call, "type", at) or "function"
+        if kind not in ("function", "custom"):
+            fields.refuse(f"{at}.type", 'must be "function" or "custom"')
+        body = fields.required_object(call, kind, at)
+        text = "arguments" if kind == "function" else "input"
+        read = Call(
+            id=fields.text(call, "id", at),
+            name=fields.text(body, "name", f"{at}.{kind}"),
+            arguments=fields.optional_text(body, text, f"{at}.{kind}") or "",
+            custom=kind == "custom",
+            cache=read_cache(call, at),
+            extra=extra_of_call(call),
+            at=at,
+        )
+        if read.custom:
+            self._custom.add(read.id)
+        return read
+
+    def _legacy_call(self, call: dict[str, Any], at: str) -> Call:
+        name = fields.text(call, "name", at)
+        arguments = fields.optional_text(call, "arguments", at) or ""
+        # the same id in every request of a session: a function of the place and the call
+        self._legacy_ids[name] = derived_id("call_", at, name, arguments)
+        return Call(self._legacy_ids[name], name, arguments, at=at)
+
+
+def _read_thinking(message: dict[str, Any], at: str) -> list[Thinking]:
+    """The signed blocks that a Messages upstream gave, else the text of the reasoning."""
+    path = f"{at}.{thinking.BLOCKS}"
+    blocks = fields.objects(message, thinking.BLOCKS, at)
+    if signed := thinking.read_blocks([block for _, block in blocks]):
+        vendor = fields.optional_text(message, thinking.VENDOR, at)
+        for part in signed:
+            part.at, part.vendor = path, vendor
+        return signed
+    for name in ("reasoning_content", "reasoning"):
+        value = message.get(name)
+        if isinstance(value, str) and value:
+            return [Thinking(value, origin="chat", at=f"{at}.{name}")]
+    return []
+
+
+def _unknown(message: dict[str, Any], at: str) -> list[Part]:
+    """Fields that only Chat Completions, or only this client, knows: no other writer takes them,
+    and so each is reported."""
+    return [
+        Opaque("chat", {name: value}, f"{at}.{name}")
+        for name, value in message.items()
+        if name not in _KNOWN and value
+    ]
+
+
+def _mark_last(parts: list[Part], cache: Cache) -> bool:
+    """Some clients put the cache mark on the message: it means the message's last part."""
+    for part in reversed(parts):
+        if isinstance(part, Text | Image | DocumentPart | Call):
+            if part.cache is None:
+                part.cache = cache
+            return True
+    return False

@@ -1,0 +1,175 @@
+"""Turns, written as messages.
+
+https://platform.openai.com/docs/api-reference/chat/create (messages)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from toolwire.proxy.protocols.chat.content import write_part
+from toolwire.proxy.protocols.chat.response import write_call
+from toolwire.proxy.protocols.codec import Quirks
+from toolwire.proxy.protocols.neutral import (
+    Call,
+    DocumentPart,
+    Image,
+    Losses,
+    Opaque,
+    Part,
+    Refusal,
+    Result,
+    Role,
+    Text,
+    Thinking,
+    Turn,
+)
+
+ERROR_MARK = "Error: "
+"""Before the text of a result that says the tool failed, for which there is no field here."""
+
+_IMAGE_FOLLOWS = "[The result is in the next user message.]"
+_LABEL = "Result of the call {id} ({name}):"
+_LABEL_WITHOUT_NAME = "Result of the call {id}:"
+
+
+def write_messages(turns: list[Turn], quirks: Quirks, losses: Losses) -> list[dict[str, Any]]:
+    """The messages of arranged turns: each result of a user turn is a message of its own, before
+    what the user says."""
+    writer = _Writer(quirks, losses)
+    return [message for turn in turns for message in writer.write(turn)]
+
+
+class _Writer:
+    def __init__(self, quirks: Quirks, losses: Losses) -> None:
+        self._quirks = quirks
+        self._losses = losses
+        self._names: dict[str, str] = {}
+
+    def write(self, turn: Turn) -> list[dict[str, Any]]:
+        if turn.role is Role.ASSISTANT:
+            return [self._assistant(turn)]
+        if turn.role is Role.USER:
+            return self._user(turn)
+        known = turn.role is Role.SYSTEM or self._quirks.developer_role
+        return self._message(turn.role.value if known else "system", turn.parts, turn.name)
+
+    # ------------------------------------------------------------------------ user and system
+    def _user(self, turn: Turn) -> list[dict[str, Any]]:
+        messages: list[dict[str, Any]] = []
+        parts: list[Part] = []
+        for part in turn.parts:
+            if isinstance(part, Result):
+                message, media = self._result(part)
+                messages.append(message)
+                parts += media
+            else:
+                parts.append(part)
+        return messages + self._message("user", parts, turn.name)
+
+    def _message(self, role: str, parts: list[Part], name: str | None) -> list[dict[str, Any]]:
+        """One message, or none where no part can be carried."""
+        written = self._content(parts)
+        if not written:
+            return []
+        message: dict[str, Any] = {"role": role, "content": _plain(written, "\n\n")}
+        if name is not None:
+            message["name"] = name
+        return [message]
+
+    def _content(self, parts: list[Part]) -> list[dict[str, Any]]:
+        written = (write_part(part, self._quirks, self._losses) for part in parts)
+        return [part for part in written if part is not None]
+
+    # -------------------------------------------------------------------------------- results
+    def _result(self, result: Result) -> tuple[dict[str, Any], list[Part]]:
+        """The ``tool`` message, and what has to follow it in a user message."""
+        inside: list[Part] = []
+        media: list[Part] = []
+        for part in result.parts:
+            follows = _is_media(part) and not self._quirks.tool_result_images
+            (media if follows else inside).append(part)
+        if media:
+            media.insert(0, Text(self._label(result.call_id)))
+            inside = inside or [Text(_IMAGE_FOLLOWS)]
+        if result.is_error:
+            inside = _marked(inside)
+        content = self._content(inside)
+        if result.cache is not None:
+            if content and self._quirks.cache_control:
+                content[-1].setdefault("cache_control", result.cache.value)
+            else:
+                self._losses.drop(result.cache.at, "the upstream takes no cache marks")
+        message = {
+            "role": "tool",
+            "tool_call_id": result.call_id,
+            "content": _plain(content, "\n"),
+        }
+        return message, media
+
+    def _label(self, call_id: str) -> str:
+        name = self._names.get(call_id)
+        return (_LABEL if name else _LABEL_WITHOUT_NAME).format(id=call_id, name=name)
+
+    # ------------------------------------------------------------------------------ assistant
+    def _assistant(self, turn: Turn) -> dict[str, Any]:
+        message: dict[str, Any] = {"role": "assistant"}
+        spoken: list[Part] = []
+        calls: list[Call] = []
+        reasoning = ""
+        for part in turn.parts:
+            match part:
+                case Call():
+                    calls.append(part)
+                case Thinking():
+                    reasoning += self._thinking(part)
+                case Opaque(protocol="chat", value=dict() as fields) if "type" not in fields:
+                    message |= fields
+                case _:
+                    spoken.append(part)
+        content = _plain(self._content(spoken), "")
+        message["content"] = content or (None if calls else "")
+        if turn.name is not None:
+            message["name"] = turn.name
+        if reasoning:
+            message[self._quirks.reasoning_field] = reasoning
+        if calls:
+            message["tool_calls"] = [self._call(call) for call in calls]
+        return message
+
+    def _thinking(self, part: Thinking) -> str:
+        if not part.text and (part.signature or part.redacted or part.encrypted):
+            self._losses.drop(part.at, "sealed thinking means nothing to another vendor")
+        return part.text
+
+    def _call(self, call: Call) -> dict[str, Any]:
+        self._names[call.id] = call.name
+        if call.cache is not None:
+            self._losses.drop(call.cache.at, "a call bears no cache mark in Chat Completions")
+        for protocol, unknown in (call.extra or {}).items():
+            if protocol != "chat":
+                for name in unknown if isinstance(unknown, dict) else ():
+                    self._losses.drop(f"{call.at}.{name}", "Chat Completions has no such field")
+        return write_call(call)
+
+
+def _plain(content: list[dict[str, Any]], joiner: str) -> str | list[dict[str, Any]]:
+    """One string where all parts are plain text, which every upstream understands."""
+    if all(part.keys() == {"type", "text"} for part in content):
+        return joiner.join([part["text"] for part in content])
+    return content
+
+
+def _is_media(part: Part) -> bool:
+    return isinstance(part, Image) or (isinstance(part, DocumentPart) and part.source.text is None)
+
+
+def _marked(parts: list[Part]) -> list[Part]:
+    """The parts of a failed result; the first text says that it is one."""
+    for place, part in enumerate(parts):
+        if isinstance(part, Text | Refusal):
+            marked = replace(part, text=ERROR_MARK + part.text)
+            return [*parts[:place], marked, *parts[place + 1 :]]
+    return [Text(ERROR_MARK.strip()), *parts]

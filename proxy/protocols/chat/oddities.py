@@ -1,0 +1,57 @@
+"""What upstreams send in other forms than the documented one, read as what it means."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from toolwire.proxy.protocols import json
+
+
+class Content(NamedTuple):
+    """What a ``content`` says; ``left_out`` counts parts that are neither text nor thinking."""
+
+    text: str
+    thinking: str = ""
+    left_out: int = 0
+
+
+def content(value: Any) -> Content:
+    """The content of a message or delta, which may be no string.
+
+    Mistral sends a list of parts with thinking and references among them, Cloudflare the parsed
+    object of a structured output.  https://docs.mistral.ai/capabilities/reasoning
+    """
+    if isinstance(value, str):
+        return Content(value)
+    if value is None:
+        return Content("")
+    if not isinstance(value, list):
+        return Content(json.encode_text(value))
+    visible: list[str] = []
+    thinking: list[str] = []
+    left_out = 0
+    for part in value:
+        if isinstance(part, str):
+            visible.append(part)
+        elif isinstance(part, dict) and part.get("type") == "thinking":
+            thinking.append(content(part.get("thinking")).text)
+        elif isinstance(part, dict) and isinstance(text := part.get("text"), str):
+            visible.append(text)
+        else:
+            left_out += 1
+    return Content("".join(visible), "".join(thinking), left_out)
+
+
+def arguments(value: Any) -> str:
+    """The JSON text of arguments that may come as an object, or as null."""
+    if isinstance(value, str):
+        return value
+    return "" if value is None else json.encode_text(value)
+
+
+def is_object(text: str) -> bool:
+    """Whether ``text`` is one whole JSON object, as the arguments of a finished call are."""
+    try:
+        return isinstance(json.decode(text), dict)
+    except ValueError:
+        return False

@@ -1,0 +1,71 @@
+"""What all chunks of a run of text have in common: they need not be decoded to be passed on.
+
+Most chunks of a stream differ in one short string alone.  The bytes before and after it are learned
+from a chunk that was decoded and found faultless; a chunk with the same bytes around a string is as
+faultless.
+"""
+
+from __future__ import annotations
+
+import re
+
+from toolwire.proxy.protocols.chat.wire import Chunk
+from toolwire.proxy.protocols.sse import Event
+
+_NEEDS_ESCAPE = re.compile(rb'["\\\x00-\x1f]')
+
+
+class PlainDelta:
+    """The bytes around the text of a delta; ``quotes`` is how many ``"`` they have."""
+
+    __slots__ = ("_after", "_before", "_quotes", "_text_end")
+
+    def __init__(self, before: bytes, after: bytes) -> None:
+        self._before = before
+        self._after = after
+        self._quotes = before.count(b'"') + after.count(b'"')
+        self._text_end = -len(after) - 1
+
+    @classmethod
+    def learn(cls, event: Event) -> PlainDelta | None:
+        """What can be learned from a faultless event with its chunk in ``parsed``; None where its
+        text has escapes or cannot be told from other strings of the chunk."""
+        text = _text(event.parsed)
+        if event.data is None or text is None:
+            return None
+        encoded = text.encode("utf-8", "surrogatepass")
+        quoted = b'"%b"' % encoded
+        if _NEEDS_ESCAPE.search(encoded) or event.data.count(quoted) != 1:
+            return None
+        before, _, after = event.data.partition(quoted)
+        if not before.rstrip().endswith(b":"):  # a key, not a value
+            return None
+        return cls(before + b'"', b'"' + after)
+
+    def fits_all(self, events: list[Event]) -> bool:
+        """Whether every event is such a delta.
+
+        A string in between can hold no quote, for they are counted, and does not escape the closing
+        one, for its last byte is no backslash.  Escapes inside of it pass as they are.
+        """
+        before, after, quotes, text_end = self._before, self._after, self._quotes, self._text_end
+        for event in events:
+            data = event.data
+            if (
+                data is None
+                or not data.startswith(before)
+                or not data.endswith(after)
+                or data.count(b'"') != quotes
+                or data[text_end] == 0x5C
+            ):
+                return False
+        return True
+
+
+def _text(chunk: Chunk) -> str | None:
+    """The text of a faultless chunk, where it is the only thing that it says."""
+    delta = chunk.choices[0].delta if chunk.choices else None
+    if delta is None or delta.tool_calls or delta.refusal or delta.reasoning_blocks:
+        return None
+    texts = [text for text in (delta.content, delta.reasoning_content, delta.reasoning) if text]
+    return texts[0] if len(texts) == 1 else None

@@ -1,0 +1,117 @@
+"""A neutral request, written for a chat upstream.
+
+https://platform.openai.com/docs/api-reference/chat/create
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from toolwire.proxy.protocols.chat.history_write import write_messages
+from toolwire.proxy.protocols.chat.thinking import write_thinking
+from toolwire.proxy.protocols.chat.tools import write_tools
+from toolwire.proxy.protocols.codec import Quirks
+from toolwire.proxy.protocols.neutral import Losses, Request
+
+_PASSED_ON = frozenset(
+    (
+        "frequency_penalty",
+        "logit_bias",
+        "moderation",
+        "presence_penalty",
+        "prompt_cache_key",
+        "prompt_cache_options",
+        "prompt_cache_retention",
+        "safety_identifier",
+        "seed",
+        "service_tier",
+        "verbosity",
+    )
+)
+"""The fields of other protocols that mean the same here, and those that are only known here."""
+
+_OTHER_MEANING = {"messages": frozenset(("service_tier",))}
+"""Names that a protocol has for something else."""
+
+_STOP_PATHS = {"chat": "stop", "messages": "stop_sequences", "responses": "stop"}
+
+
+def write_request(request: Request, quirks: Quirks, losses: Losses) -> dict[str, Any]:
+    """The document for the upstream; what it cannot carry is in ``losses``."""
+    document: dict[str, Any] = {
+        "model": request.model,
+        "messages": write_messages(request.turns, quirks, losses),
+    }
+    document |= write_tools(request, quirks, losses)
+    if request.max_tokens is not None:
+        document[quirks.max_tokens_field] = request.max_tokens
+    document |= _sampling(request, quirks, losses)
+    document |= _response_format(request, quirks, losses)
+    document |= write_thinking(request, quirks, losses)
+    if request.user is not None:
+        document["user"] = request.user
+    if request.stream:
+        document["stream"] = True
+        if quirks.stream_usage:
+            # asked for whether the client wants it or not: logs and metrics do
+            document["stream_options"] = {"include_usage": True}
+    return document | _extra(request, losses)
+
+
+def _sampling(request: Request, quirks: Quirks, losses: Losses) -> dict[str, Any]:
+    document: dict[str, Any] = {}
+    if request.temperature is not None:
+        document["temperature"] = request.temperature
+        highest = quirks.temperature_max
+        if highest is not None and _exceeds(request.temperature, highest):
+            losses.coerce("temperature", f"lowered to {highest:g}, the upstream's highest")
+            document["temperature"] = int(highest) if highest == int(highest) else highest
+    if request.top_p is not None:
+        document["top_p"] = request.top_p
+    if request.stop:
+        document["stop"] = request.stop
+        if quirks.stop_max and len(request.stop) > quirks.stop_max:
+            document["stop"] = request.stop[: quirks.stop_max]
+            path = _STOP_PATHS[request.protocol]
+            for place in range(quirks.stop_max, len(request.stop)):
+                losses.drop(f"{path}[{place}]", f"the upstream takes {quirks.stop_max} of them")
+    return document
+
+
+def _exceeds(value: Any, highest: float) -> bool:
+    return isinstance(value, int | Decimal | float) and value > highest
+
+
+def _response_format(request: Request, quirks: Quirks, losses: Losses) -> dict[str, Any]:
+    wish = request.structured
+    if wish is None:
+        return {}
+    if quirks.structured_output == "none":
+        losses.drop(wish.at, "the upstream has no structured output")
+        return {}
+    if wish.schema is None:
+        return {"response_format": {"type": "json_object"}}
+    if quirks.structured_output == "json_object":
+        losses.coerce(wish.at, "the upstream knows no schema, only that it must be JSON")
+        return {"response_format": {"type": "json_object"}}
+    schema: dict[str, Any] = {"name": wish.name or "output", "schema": wish.schema}
+    if wish.description is not None:
+        schema["description"] = wish.description
+    if wish.strict is not None and quirks.strict:
+        schema["strict"] = wish.strict
+    elif wish.strict:
+        losses.drop(f"{wish.at}.strict", "the upstream does not know it")
+    return {"response_format": {"type": "json_schema", "json_schema": schema}}
+
+
+def _extra(request: Request, losses: Losses) -> dict[str, Any]:
+    """The fields that keep their name; each other one is reported."""
+    foreign = _OTHER_MEANING.get(request.protocol, frozenset())
+    document: dict[str, Any] = {}
+    for name, value in request.extra.items():
+        if request.protocol == "chat" or (name in _PASSED_ON and name not in foreign):
+            document[name] = value
+        else:
+            losses.drop(name, "Chat Completions has no such field")
+    return document

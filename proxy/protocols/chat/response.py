@@ -1,0 +1,169 @@
+"""Whole answers: read and written.
+
+https://platform.openai.com/docs/api-reference/chat/object
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from toolwire.proxy.errors import BadUpstreamAnswer
+from toolwire.proxy.protocols.chat import finish, oddities, thinking
+from toolwire.proxy.protocols.chat import usage as token_counts
+from toolwire.proxy.protocols.chat.answer_repair import OBJECT, repair_answer
+from toolwire.proxy.protocols.chat.errors import error_document, read_error
+from toolwire.proxy.protocols.chat.wire import lenient_usage
+from toolwire.proxy.protocols.identifiers import random_id
+from toolwire.proxy.protocols.neutral import (
+    Answer,
+    Call,
+    Opaque,
+    Part,
+    Refusal,
+    Request,
+    Stop,
+    Text,
+    Thinking,
+    Usage,
+)
+
+_EXTRA = ("service_tier", "system_fingerprint")
+
+
+# -------------------------------------------------------------------------------------- read
+def read_answer(document: dict[str, Any]) -> Answer:
+    """The first choice of an answer, repaired or not.
+
+    Raises ``BadUpstreamAnswer`` for an error in an answer's place and for what has no choices.
+    """
+    if error_document(document) is not None:
+        raise BadUpstreamAnswer(read_error(document).message)
+    repair_answer(document)
+    choices = document.get("choices")
+    if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
+        raise BadUpstreamAnswer("the upstream's answer has no choices")
+    choice = choices[0]
+    if choice["finish_reason"] == finish.FAILED:
+        raise BadUpstreamAnswer("the upstream broke the answer off: its finish_reason is 'error'")
+    parts = _read_message(choice["message"])
+    calls = any(isinstance(part, Call) for part in parts)
+    created = document.get("created")
+    return Answer(
+        id=document["id"],
+        model=_text(document.get("model")),
+        parts=parts,
+        stop=finish.stop_of(choice["finish_reason"], calls=calls),
+        usage=usage_of(document),
+        created=created if type(created) is int else None,
+        extra={name: document[name] for name in _EXTRA if document.get(name)} or None,
+    )
+
+
+def usage_of(document: dict[str, Any]) -> Usage | None:
+    """The token counts of an answer; None where it tells none."""
+    return token_counts.read(lenient_usage(document.get("usage")))
+
+
+def _read_message(message: dict[str, Any]) -> list[Part]:
+    parts: list[Part] = [*_read_thinking(message)]
+    if text := _text(message.get("content")):
+        notes = message.get("annotations")
+        parts.append(Text(text, citations=Opaque("chat", notes) if notes else None))
+    if refusal := _text(message.get("refusal")):
+        parts.append(Refusal(refusal))
+    calls = message.get("tool_calls")
+    if isinstance(calls, list):
+        parts += [_read_call(call) for call in calls if isinstance(call, dict)]
+    legacy = message.get("function_call")
+    if isinstance(legacy, dict) and (name := _text(legacy.get("name"))):
+        arguments = oddities.arguments(legacy.get("arguments"))
+        parts.append(Call(random_id("call_"), name, arguments))
+    return parts
+
+
+def _read_thinking(message: dict[str, Any]) -> list[Thinking]:
+    blocks = message.get(thinking.BLOCKS)
+    if isinstance(blocks, list) and (signed := thinking.read_blocks(blocks)):
+        return signed
+    text = _text(message.get("reasoning_content")) or _text(message.get("reasoning"))
+    return [Thinking(text, origin="chat")] if text else []
+
+
+def _read_call(call: dict[str, Any]) -> Call:
+    custom = call["type"] == "custom"
+    body = call.get(call["type"])
+    body = body if isinstance(body, dict) else {}
+    return Call(
+        id=call["id"],
+        name=_text(body.get("name")),
+        arguments=oddities.arguments(body.get("input" if custom else "arguments")),
+        custom=custom,
+        extra=extra_of_call(call),
+    )
+
+
+def extra_of_call(call: dict[str, Any]) -> dict[str, Any] | None:
+    """The fields of a call that are not documented, for ``Call.extra``; ``index`` says nothing."""
+    known = ("id", "type", "index", "function", "custom", "cache_control")
+    unknown = {name: value for name, value in call.items() if name not in known and value}
+    return {"chat": unknown} if unknown else None
+
+
+# ------------------------------------------------------------------------------------- write
+def write_answer(answer: Answer, request: Request) -> dict[str, Any]:
+    """A ``chat.completion`` with one choice."""
+    calls = [part for part in answer.parts if isinstance(part, Call)]
+    document: dict[str, Any] = {
+        "id": answer.id or random_id("chatcmpl-"),
+        "object": OBJECT,
+        "created": int(time.time()) if answer.created is None else answer.created,
+        "model": answer.model or request.model,
+        "choices": [
+            {
+                "index": 0,
+                "message": _write_message(answer.parts, calls, answer.stop),
+                "logprobs": None,
+                "finish_reason": finish.word_of(answer.stop, calls=bool(calls)),
+            }
+        ],
+    }
+    if answer.usage is not None:
+        document["usage"] = token_counts.write(answer.usage)
+    extra = answer.extra or {}
+    return document | {name: extra[name] for name in _EXTRA if name in extra}
+
+
+def _write_message(parts: list[Part], calls: list[Call], stop: Stop | None) -> dict[str, Any]:
+    text = "".join([part.text for part in parts if isinstance(part, Text)])
+    refusal = "".join([part.text for part in parts if isinstance(part, Refusal)])
+    thoughts = [part for part in parts if isinstance(part, Thinking)]
+    message: dict[str, Any] = {
+        "role": "assistant",
+        "content": text or (None if calls or refusal else ""),
+        "refusal": refusal or None,
+    }
+    if reasoning := "".join([thought.text for thought in thoughts]):
+        message["reasoning_content"] = reasoning
+    if blocks := [block for thought in thoughts if (block := thinking.block_of(thought))]:
+        message[thinking.BLOCKS] = blocks
+        if vendor := next((thought.vendor for thought in thoughts if thought.vendor), None):
+            message[thinking.VENDOR] = vendor
+    if calls:
+        message["tool_calls"] = [write_call(call, cut=stop is Stop.LENGTH) for call in calls]
+    return message
+
+
+def write_call(call: Call, *, cut: bool = False) -> dict[str, Any]:
+    """An entry of ``tool_calls``; no arguments are ``{}`` unless the call was ``cut``."""
+    extra = (call.extra or {}).get("chat") or {}
+    if call.custom:
+        custom = {"name": call.name, "input": call.arguments}
+        return {"id": call.id, "type": "custom", "custom": custom, **extra}
+    arguments = call.arguments if cut or call.arguments.strip() else "{}"
+    function = {"name": call.name, "arguments": arguments}
+    return {"id": call.id, "type": "function", "function": function, **extra}
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,222 @@
+"""A chat stream, already repaired, as neutral events."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from toolwire.proxy.errors import BadUpstreamAnswer, ToolwireError, UpstreamCut
+from toolwire.proxy.protocols import json, sse
+from toolwire.proxy.protocols.chat import finish, thinking
+from toolwire.proxy.protocols.chat import usage as token_counts
+from toolwire.proxy.protocols.chat.errors import error_document, read_error
+from toolwire.proxy.protocols.chat.wire import (
+    CallDelta,
+    Chunk,
+    ChunkChoice,
+    Delta,
+    FunctionDelta,
+    decode_chunk,
+    lenient_chunk,
+)
+from toolwire.proxy.protocols.failure import from_exception
+from toolwire.proxy.protocols.identifiers import random_id
+from toolwire.proxy.protocols.neutral import (
+    Call,
+    End,
+    Finish,
+    PartEnd,
+    PartStart,
+    Ping,
+    Refusal,
+    Start,
+    StreamEvent,
+    StreamFailure,
+    Text,
+    Thinking,
+    UsageReport,
+)
+from toolwire.proxy.protocols.neutral import Delta as NeutralDelta
+from toolwire.proxy.protocols.sse import Event
+
+_LEGACY_CALL = -1
+"""The place of the one call of the old ``function_call`` field."""
+
+
+class _State(Enum):
+    WAITING = "waiting"
+    SPEAKING = "speaking"
+    FINISHED = "finished"
+    CLOSED = "closed"
+
+
+class StreamReader:
+    """See ``codec.StreamReader``.
+
+    Text, thinking and refusal are one *voice*: a part of one kind ends where another begins.  Calls
+    are open side by side until the finish, for their pieces may be interleaved.
+    """
+
+    def __init__(self) -> None:
+        self._state = _State.WAITING
+        self._voice: type[Text | Thinking | Refusal] | None = None
+        self._voice_key = 0
+        self._calls: dict[int, int] = {}
+        self._next_key = 0
+
+    def read(self, event: Event) -> list[StreamEvent]:
+        if self._state is _State.CLOSED:
+            return []
+        if event.data is None:
+            return [] if self._state is _State.WAITING else [Ping()]
+        chunk = event.parsed
+        if type(chunk) is not Chunk:
+            chunk = decode_chunk(event.data)
+        if chunk is None or chunk.error is not None:
+            return self._odd(event)
+        return self._chunk(chunk)
+
+    def close(self) -> list[StreamEvent]:
+        if self._state is _State.CLOSED:
+            return []
+        if self._state is _State.FINISHED:
+            self._state = _State.CLOSED
+            return [End()]
+        return self._fail(UpstreamCut("the upstream's stream broke off before it was complete"))
+
+    def _odd(self, event: Event) -> list[StreamEvent]:
+        """``[DONE]``, an error, a chunk of odd types, or nonsense."""
+        data = event.data or b""
+        if data.strip() == sse.DONE:
+            return self._done()
+        try:
+            document = json.decode(data)
+        except ValueError:
+            document = None
+        if (error := error_document(document, event.name)) is not None:
+            self._state = _State.CLOSED
+            return [StreamFailure(read_error(error))]
+        if isinstance(document, dict):
+            return self._chunk(lenient_chunk(document))
+        return self._fail(BadUpstreamAnswer("the upstream sent what is no chunk"))
+
+    def _done(self) -> list[StreamEvent]:
+        if self._state is _State.WAITING:
+            return self._fail(UpstreamCut("the upstream's stream ended before it began"))
+        owed = [] if self._state is _State.FINISHED else self._finish("")
+        self._state = _State.CLOSED
+        return [*owed, End()]
+
+    def _fail(self, error: ToolwireError) -> list[StreamEvent]:
+        self._state = _State.CLOSED
+        return [StreamFailure(from_exception(error))]
+
+    def _chunk(self, chunk: Chunk) -> list[StreamEvent]:
+        events: list[StreamEvent] = []
+        choice: ChunkChoice | None = None
+        for choice in chunk.choices or ():
+            if choice.index == 0:
+                break
+        else:
+            choice = None
+        if choice is not None and self._state is _State.WAITING:
+            self._state = _State.SPEAKING
+            events.append(
+                Start(chunk.id or random_id("chatcmpl-"), chunk.model or "", chunk.created)
+            )
+        if choice is not None and choice.delta is not None and self._state is _State.SPEAKING:
+            self._delta(choice.delta, events)
+        if chunk.usage is not None and (counts := token_counts.read(chunk.usage)) is not None:
+            events.append(UsageReport(counts))
+        if choice is not None and choice.finish_reason and self._state is _State.SPEAKING:
+            events += self._finish(choice.finish_reason)
+        return events
+
+    def _delta(self, delta: Delta, events: list[StreamEvent]) -> None:
+        if text := delta.reasoning_content or delta.reasoning:
+            self._say(Thinking, text, events)
+        if delta.reasoning_blocks:
+            self._sign(delta.reasoning_blocks, events)
+        if delta.content:
+            self._say(Text, delta.content, events)
+        if delta.refusal:
+            self._say(Refusal, delta.refusal, events)
+        for piece in delta.tool_calls or ():
+            self._call(piece, events)
+        if delta.function_call is not None:
+            self._legacy_call(delta.function_call, events)
+
+    def _say(
+        self, kind: type[Text | Thinking | Refusal], text: str, events: list[StreamEvent]
+    ) -> None:
+        if self._voice is not kind:
+            self._fall_silent(events)
+            self._voice, self._voice_key = kind, self._key()
+            part = Thinking(origin="chat") if kind is Thinking else kind("")
+            events.append(PartStart(self._voice_key, part))
+        events.append(NeutralDelta(self._voice_key, text))
+
+    def _sign(self, blocks: list[object], events: list[StreamEvent]) -> None:
+        """The signed form of the thinking so far, which another gateway like this one adds."""
+        signed = thinking.read_blocks(blocks)
+        if self._voice is Thinking and len(signed) == 1 and signed[0].signature:
+            events.append(PartEnd(self._voice_key, signed[0]))
+            self._voice = None
+            return
+        self._fall_silent(events)
+        for part in signed:
+            key = self._key()
+            events += [PartStart(key, part), PartEnd(key)]
+
+    def _call(self, piece: CallDelta, events: list[StreamEvent]) -> None:
+        custom = piece.type == "custom" or (piece.custom is not None and piece.function is None)
+        name = text = None
+        if custom and piece.custom is not None:
+            name, text = piece.custom.name, piece.custom.input
+        elif piece.function is not None:
+            name, text = piece.function.name, piece.function.arguments
+        place = piece.index or 0
+        key = self._calls.get(place)
+        if key is None:
+            extra = (
+                {"chat": {"extra_content": piece.extra_content}} if piece.extra_content else None
+            )
+            call = Call(piece.id or random_id("call_"), name or "", custom=custom, extra=extra)
+            key = self._begin_call(place, call, events)
+        if text:
+            events.append(NeutralDelta(key, text))
+
+    def _legacy_call(self, piece: FunctionDelta, events: list[StreamEvent]) -> None:
+        """https://platform.openai.com/docs/api-reference/chat-streaming (function_call)"""
+        key = self._calls.get(_LEGACY_CALL)
+        if key is None:
+            if not piece.name:
+                return
+            call = Call(random_id("call_"), piece.name)
+            key = self._begin_call(_LEGACY_CALL, call, events)
+        if piece.arguments:
+            events.append(NeutralDelta(key, piece.arguments))
+
+    def _begin_call(self, place: int, call: Call, events: list[StreamEvent]) -> int:
+        self._fall_silent(events)
+        key = self._calls[place] = self._key()
+        events.append(PartStart(key, call))
+        return key
+
+    def _fall_silent(self, events: list[StreamEvent]) -> None:
+        if self._voice is not None:
+            events.append(PartEnd(self._voice_key))
+            self._voice = None
+
+    def _finish(self, word: str) -> list[StreamEvent]:
+        if word == finish.FAILED:
+            return self._fail(BadUpstreamAnswer("the upstream's finish_reason is 'error'"))
+        events: list[StreamEvent] = []
+        self._fall_silent(events)
+        events += [PartEnd(key) for key in self._calls.values()]
+        events.append(Finish(finish.stop_of(word, calls=bool(self._calls))))
+        self._state = _State.FINISHED
+        return events
+
+    def _key(self) -> int:
+        self._next_key += 1
+        return self._next_key - 1

@@ -1,0 +1,241 @@
+"""Neutral events as a chat stream.
+
+https://platform.openai.com/docs/api-reference/chat-streaming
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from enum import Enum
+from typing import Any
+
+from msgspec import Struct, structs
+
+from toolwire.proxy.protocols import json, sse
+from toolwire.proxy.protocols.chat import finish, thinking
+from toolwire.proxy.protocols.chat import usage as token_counts
+from toolwire.proxy.protocols.chat.errors import write_failure
+from toolwire.proxy.protocols.chat.repair import OBJECT
+from toolwire.proxy.protocols.identifiers import random_id
+from toolwire.proxy.protocols.neutral import (
+    Call,
+    Delta,
+    End,
+    Finish,
+    Part,
+    PartEnd,
+    PartStart,
+    Ping,
+    Refusal,
+    Request,
+    Start,
+    Stop,
+    StreamEvent,
+    StreamFailure,
+    Text,
+    Thinking,
+    Usage,
+    UsageReport,
+)
+from toolwire.proxy.protocols.sse import Event
+
+
+class _State(Enum):
+    WAITING = "waiting"
+    SPEAKING = "speaking"
+    FINISHED = "finished"
+    """The finish reason is out: nothing but usage and the end may follow."""
+    CLOSED = "closed"
+
+
+class _Open(Struct):
+    """A part that was begun.  ``before`` and ``after`` stand around the JSON string of a piece of
+    its text, ``sent`` counts the characters so far."""
+
+    part: Part
+    before: bytes
+    after: bytes
+    sent: int = 0
+
+
+_FIELDS: dict[type, bytes] = {
+    Text: b'{"content":',
+    Thinking: b'{"reasoning_content":',
+    Refusal: b'{"refusal":',
+}
+
+
+class StreamWriter:
+    """See ``codec.StreamWriter``.  What comes out of order does what little it may, or nothing."""
+
+    def __init__(self, request: Request) -> None:
+        self._request = request
+        self._state = _State.WAITING
+        self._parts: dict[int, _Open] = {}
+        self._calls: list[_Open] = []
+        self._blocks = 0
+        self._usage: Usage | None = None
+        self._head: dict[str, Any] = {}
+        self._before = self._after = b""
+
+    def write(self, event: StreamEvent) -> list[Event]:
+        kind = type(event)
+        started: list[Event] = []
+        if self._state is _State.WAITING and kind not in _MOVES[_State.WAITING]:
+            started = self._start(Start("", ""))
+        move = _MOVES[self._state].get(kind)
+        return started + move(self, event) if move is not None else started
+
+    def _start(self, event: Start) -> list[Event]:
+        self._state = _State.SPEAKING
+        self._usage = _merged(self._usage, event.usage)
+        self._head = {
+            "id": event.id or random_id("chatcmpl-"),
+            "object": OBJECT,
+            "created": int(time.time()) if event.created is None else event.created,
+            "model": event.model or self._request.model,
+        }
+        # the same bytes around every delta: encoded once
+        usage = b',"usage":null' if self._request.include_usage else b""
+        self._before = json.encode(self._head)[:-1] + b',"choices":[{"index":0,"delta":'
+        self._after = b',"finish_reason":null}]%b}' % usage
+        return [self._chunk(b'{"role":"assistant","content":""}')]
+
+    def _part_start(self, event: PartStart) -> list[Event]:
+        part = event.part
+        if isinstance(part, Call):
+            return self._call_start(event.key, part)
+        field = _FIELDS.get(type(part))
+        if field is None:
+            return []  # images and other protocols' parts have no place here
+        opened = self._parts[event.key] = _Open(part, field, b"}")
+        return self._rest(opened, part)
+
+    def _call_start(self, key: int, call: Call) -> list[Event]:
+        index = len(self._calls)
+        kind, text = ("custom", "input") if call.custom else ("function", "arguments")
+        opened = _Open(
+            call,
+            b'{"tool_calls":[{"index":%d,"%b":{"%b":' % (index, kind.encode(), text.encode()),
+            b"}}]}",
+        )
+        self._parts[key] = opened
+        self._calls.append(opened)
+        head = {
+            "index": index,
+            "id": call.id or random_id("call_"),
+            "type": kind,
+            kind: {"name": call.name, text: ""},
+            **((call.extra or {}).get("chat") or {}),
+        }
+        first = self._chunk(json.encode({"tool_calls": [head]}))
+        return [first, *self._rest(opened, call)]
+
+    def _delta(self, event: Delta) -> list[Event]:
+        opened = self._parts.get(event.key)
+        return self._piece(opened, event.text) if opened is not None and event.text else []
+
+    def _part_end(self, event: PartEnd) -> list[Event]:
+        opened = self._parts.pop(event.key, None)
+        if opened is None:
+            return []
+        part = opened.part if event.part is None else event.part
+        events = self._rest(opened, part) if type(part) is type(opened.part) else []
+        if isinstance(part, Thinking) and (block := thinking.block_of(part)) is not None:
+            events.append(self._signed(block, part.vendor))
+        return events
+
+    def _signed(self, block: dict[str, Any], vendor: str | None) -> Event:
+        """A signed block; the first alone tells the vendor, the next ones their place, without
+        which the official SDK adds up no lists."""
+        delta: dict[str, Any] = {thinking.BLOCKS: [block]}
+        if self._blocks:
+            delta = {thinking.BLOCKS: [{"index": self._blocks, **block}]}
+        elif vendor:
+            delta[thinking.VENDOR] = vendor
+        self._blocks += 1
+        return self._chunk(json.encode(delta))
+
+    def _rest(self, opened: _Open, part: Part) -> list[Event]:
+        """The text of the whole ``part`` that no delta has carried yet."""
+        text = part.arguments if isinstance(part, Call) else getattr(part, "text", "")
+        rest = text[opened.sent :]
+        return self._piece(opened, rest) if rest else []
+
+    def _piece(self, opened: _Open, text: str) -> list[Event]:
+        opened.sent += len(text)
+        return [self._chunk(opened.before + json.encode(text) + opened.after)]
+
+    def _finish(self, event: Finish) -> list[Event]:
+        events: list[Event] = []
+        for key in list(self._parts):
+            events += self._part_end(PartEnd(key))
+        if event.stop is not Stop.LENGTH:
+            # a call that the limit cut off must not look whole
+            for call in self._calls:
+                if not call.sent and not _is_custom(call.part):
+                    events += self._piece(call, "{}")
+        word = finish.word_of(event.stop, calls=bool(self._calls))
+        after = self._after.replace(b"null", b'"%b"' % word.encode(), 1)
+        events.append(Event(self._before + b"{}" + after))
+        self._state = _State.FINISHED
+        return events
+
+    def _usage_report(self, event: UsageReport) -> list[Event]:
+        self._usage = _merged(self._usage, event.usage)
+        return []
+
+    def _failure(self, event: StreamFailure) -> list[Event]:
+        self._state = _State.CLOSED
+        return [Event(json.encode(write_failure(event.failure)))]
+
+    def _ping(self, event: Ping) -> list[Event]:
+        return [sse.comment()]
+
+    def _end(self, event: End) -> list[Event]:
+        events = self._finish(Finish(Stop.DONE)) if self._state is _State.SPEAKING else []
+        self._state = _State.CLOSED
+        if self._request.include_usage and self._usage is not None:
+            usage = token_counts.write(self._usage)
+            events.append(Event(json.encode({**self._head, "choices": [], "usage": usage})))
+        events.append(Event(sse.DONE))
+        return events
+
+    def _chunk(self, delta: bytes) -> Event:
+        return Event(self._before + delta + self._after)
+
+
+def _is_custom(part: Part) -> bool:
+    return isinstance(part, Call) and part.custom
+
+
+def _merged(earlier: Usage | None, later: Usage | None) -> Usage | None:
+    """The later counts, and those earlier ones that were not told again."""
+    if earlier is None or later is None:
+        return later or earlier
+    told = {name: count for name, count in structs.asdict(later).items() if count is not None}
+    return structs.replace(earlier, **told)
+
+
+_Move = Callable[[StreamWriter, Any], list[Event]]
+
+_ALWAYS: dict[type, _Move] = {
+    UsageReport: StreamWriter._usage_report,
+    StreamFailure: StreamWriter._failure,
+    Ping: StreamWriter._ping,
+}
+_MOVES: dict[_State, dict[type, _Move]] = {
+    _State.WAITING: {**_ALWAYS, Start: StreamWriter._start},
+    _State.SPEAKING: {
+        **_ALWAYS,
+        PartStart: StreamWriter._part_start,
+        Delta: StreamWriter._delta,
+        PartEnd: StreamWriter._part_end,
+        Finish: StreamWriter._finish,
+        End: StreamWriter._end,
+    },
+    _State.FINISHED: {**_ALWAYS, End: StreamWriter._end},
+    _State.CLOSED: {},
+}
+"""What each state allows; what it does not allow is passed over."""

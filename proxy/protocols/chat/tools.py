@@ -1,0 +1,250 @@
+"""Tools, and the choice among them.
+
+https://platform.openai.com/docs/api-reference/chat/create (tools, tool_choice, parallel_tool_calls)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toolwire.proxy.protocols.chat import fields
+from toolwire.proxy.protocols.codec import Quirks
+from toolwire.proxy.protocols.neutral import (
+    Cache,
+    Choice,
+    CustomTool,
+    FunctionTool,
+    HostedTool,
+    Losses,
+    Request,
+    Tool,
+)
+
+_KNOWN_OF_TOOL = ("type", "function", "custom", "cache_control")
+_KNOWN_OF_FUNCTION = ("name", "description", "parameters", "strict")
+
+
+# -------------------------------------------------------------------------------------- read
+def read_tools(document: dict[str, Any]) -> list[Tool]:
+    """``tools``, then the deprecated ``functions``."""
+    tools = [_read_tool(tool, at) for at, tool in fields.objects(document, "tools")]
+    legacy = fields.objects(document, "functions")
+    return tools + [_read_function(function, at, {}, at) for at, function in legacy]
+
+
+def _read_tool(tool: dict[str, Any], at: str) -> Tool:
+    kind = fields.optional_text(tool, "type", at) or ("function" if "function" in tool else "")
+    if kind == "function":
+        function = fields.required_object(tool, "function", at)
+        return _read_function(function, f"{at}.function", tool, at)
+    if kind == "custom":
+        return _read_custom(fields.required_object(tool, "custom", at), f"{at}.custom", tool, at)
+    if not kind:
+        fields.refuse(f"{at}.type", "is missing; it must be a string")
+    return HostedTool("chat", tool)
+
+
+def _read_function(
+    function: dict[str, Any], inner: str, tool: dict[str, Any], at: str
+) -> FunctionTool:
+    unknown = {k: v for k, v in function.items() if k not in _KNOWN_OF_FUNCTION and v}
+    unknown |= {k: v for k, v in tool.items() if k not in _KNOWN_OF_TOOL and v}
+    return FunctionTool(
+        name=fields.text(function, "name", inner),
+        description=fields.optional_text(function, "description", inner),
+        schema=fields.optional_object(function, "parameters", inner),
+        strict=fields.optional_bool(function, "strict", inner),
+        cache=read_cache(tool, at),
+        extra=unknown or None,
+        at=at,
+    )
+
+
+def _read_custom(custom: dict[str, Any], inner: str, tool: dict[str, Any], at: str) -> CustomTool:
+    form = fields.optional_object(custom, "format", inner)
+    if form is not None and isinstance(grammar := form.get("grammar"), dict):
+        form = {"type": "grammar", **grammar}  # flat, as Responses has it
+    return CustomTool(
+        name=fields.text(custom, "name", inner),
+        description=fields.optional_text(custom, "description", inner),
+        format=form,
+        cache=read_cache(tool, at),
+        at=at,
+    )
+
+
+def read_cache(holder: dict[str, Any], at: str) -> Cache | None:
+    """A cache mark of Messages, which several upstreams take here too."""
+    value = holder.get("cache_control")
+    return Cache(value, f"{at}.cache_control") if value is not None else None
+
+
+def read_choice(document: dict[str, Any]) -> Choice | None:
+    """``tool_choice``, or the deprecated ``function_call``; None where the client did not say."""
+    value = document.get("tool_choice")
+    if value is None:
+        return _read_legacy_choice(document.get("function_call"))
+    if isinstance(value, str):
+        # "any" is Mistral's word: https://docs.mistral.ai/capabilities/function_calling
+        match value:
+            case "auto" | "none" | "required":
+                return Choice(value)
+            case "any":
+                return Choice("required")
+        fields.refuse("tool_choice", 'must be "auto", "none", "required" or an object')
+    if not isinstance(value, dict):
+        fields.wrong(value, "a string or an object", "tool_choice")
+    match value.get("type"):
+        case "allowed_tools":
+            return _read_allowed(value)
+        case "function" | "custom" | "tool" as kind:
+            return Choice("tool", _chosen_name(value, "tool_choice"), custom=kind == "custom")
+        case "auto" | "none" | "required" as mode:
+            return Choice(mode)
+        case "any":
+            return Choice("required")
+    fields.refuse("tool_choice.type", 'must be "function", "custom" or "allowed_tools"')
+
+
+def _read_legacy_choice(value: Any) -> Choice | None:
+    if value is None:
+        return None
+    if isinstance(value, dict):
+        return Choice("tool", fields.text(value, "name", "function_call"), at="function_call")
+    if value not in ("auto", "none"):
+        fields.refuse("function_call", 'must be "auto", "none" or an object with a name')
+    return Choice("none" if value == "none" else "auto", at="function_call")
+
+
+def _read_allowed(value: dict[str, Any]) -> Choice:
+    at = "tool_choice.allowed_tools"
+    allowed = fields.required_object(value, "allowed_tools", "tool_choice")
+    mode = fields.text(allowed, "mode", at)
+    if mode not in ("auto", "required"):
+        fields.refuse(f"{at}.mode", 'must be "auto" or "required"')
+    names = [_chosen_name(tool, path) for path, tool in fields.objects(allowed, "tools", at)]
+    return Choice("required" if mode == "required" else "auto", allowed=names)
+
+
+def _chosen_name(value: dict[str, Any], at: str) -> str:
+    """The name in ``{"type": "function", "function": {"name"}}``, or in a flat one."""
+    kind = "custom" if value.get("type") == "custom" else "function"
+    if kind not in value and "name" in value:
+        return fields.text(value, "name", at)
+    return fields.text(fields.required_object(value, kind, at), "name", f"{at}.{kind}")
+
+
+# ------------------------------------------------------------------------------------- write
+def write_tools(request: Request, quirks: Quirks, losses: Losses) -> dict[str, Any]:
+    """``tools``, ``tool_choice`` and ``parallel_tool_calls``; none of them without tools."""
+    tools = [
+        (tool, written)
+        for place, tool in enumerate(request.tools)
+        if (written := _write_tool(tool, place, quirks, losses)) is not None
+    ]
+    choice = request.choice
+    if choice is not None and choice.allowed is not None:
+        tools = _allowed(tools, choice.allowed, losses)
+    if not tools:
+        if choice is not None and choice.mode in ("required", "tool"):
+            losses.drop(choice.at, "no tools are left to choose from")
+        return {}
+    document: dict[str, Any] = {"tools": [each for _, each in tools]}
+    if choice is not None:
+        _write_choice(document, choice, {_name(tool) for tool, _ in tools}, losses)
+    if request.parallel is False and (choice is None or choice.mode != "none"):
+        if quirks.parallel_tool_calls:
+            document["parallel_tool_calls"] = False
+        else:
+            losses.drop(_PARALLEL[request.protocol], "the upstream has no switch for this")
+    return document
+
+
+_PARALLEL = {
+    "chat": "parallel_tool_calls",
+    "responses": "parallel_tool_calls",
+    "messages": "tool_choice.disable_parallel_tool_use",
+}
+
+
+def _write_tool(tool: Tool, place: int, quirks: Quirks, losses: Losses) -> dict[str, Any] | None:
+    if isinstance(tool, HostedTool):
+        if tool.protocol == "chat":
+            return tool.value
+        losses.drop(f"tools[{place}]", "a tool that its own vendor runs means nothing elsewhere")
+        return None
+    if isinstance(tool, FunctionTool):
+        document = {"type": "function", "function": _write_function(tool, quirks, losses)}
+    else:
+        document = {"type": "custom", "custom": _write_custom(tool)}
+    if tool.cache is not None:
+        if quirks.cache_control:
+            document["cache_control"] = tool.cache.value
+        else:
+            losses.drop(tool.cache.at, "the upstream takes no cache marks")
+    return document
+
+
+def _write_function(tool: FunctionTool, quirks: Quirks, losses: Losses) -> dict[str, Any]:
+    function: dict[str, Any] = {"name": tool.name}
+    if tool.description is not None:
+        function["description"] = tool.description
+    function["parameters"] = _schema(tool.schema)
+    if tool.strict is not None and quirks.strict:
+        function["strict"] = tool.strict
+    elif tool.strict:
+        losses.drop(f"{tool.at}.strict", "the upstream does not know it")
+    for name in tool.extra or {}:
+        losses.drop(f"{tool.at}.{name}", "Chat Completions has no such field")
+    return function
+
+
+def _schema(schema: dict[str, Any] | None) -> dict[str, Any]:
+    """The schema as it is, but that of an object always says so, and names its properties: OpenAI
+    refuses one that does not."""
+    if schema is None:
+        return {"type": "object", "properties": {}}
+    if "type" not in schema:
+        schema = {"type": "object", **schema}
+    if schema["type"] == "object" and "properties" not in schema:
+        schema = {**schema, "properties": {}}
+    return schema
+
+
+def _write_custom(tool: CustomTool) -> dict[str, Any]:
+    custom: dict[str, Any] = {"name": tool.name}
+    if tool.description is not None:
+        custom["description"] = tool.description
+    form = tool.format
+    if form is not None and form.get("type") == "grammar" and "grammar" not in form:
+        grammar = {name: value for name, value in form.items() if name != "type"}
+        form = {"type": "grammar", "grammar": grammar}
+    if form is not None:
+        custom["format"] = form
+    return custom
+
+
+def _name(tool: Tool) -> str | None:
+    return None if isinstance(tool, HostedTool) else tool.name
+
+
+def _allowed(
+    tools: list[tuple[Tool, dict[str, Any]]], names: list[str], losses: Losses
+) -> list[tuple[Tool, dict[str, Any]]]:
+    """The tools of that subset; all of them where it is empty."""
+    subset = [(tool, document) for tool, document in tools if _name(tool) in names]
+    if tools and not subset:
+        losses.coerce("tool_choice", "none of the allowed tools is among the tools")
+    return subset or tools
+
+
+def _write_choice(
+    document: dict[str, Any], choice: Choice, names: set[str | None], losses: Losses
+) -> None:
+    if choice.mode != "tool":
+        document["tool_choice"] = choice.mode
+    elif choice.name not in names:
+        losses.drop(choice.at, f"the tool {choice.name!r} is not among the tools")
+    else:
+        kind = "custom" if choice.custom else "function"
+        document["tool_choice"] = {"type": kind, kind: {"name": choice.name}}
