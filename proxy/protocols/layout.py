@@ -40,7 +40,7 @@ def arrange(turns: list[Turn], losses: Losses) -> list[Turn]:
     Takes time linear in the number of parts.
     """
     pairing = _Pairing(losses)
-    spoken = [pairing.read(turn) for turn in turns]
+    spoken = [pairing.read(turn) for turn in turns if any(map(_says_something, turn.parts))]
     layout = _Layout(losses)
     for turn, slots in spoken:
         layout.add(turn, slots)
@@ -78,7 +78,7 @@ class _Pairing:
         self._calls = 0
 
     def read(self, turn: Turn) -> tuple[Turn, list[_Slot]]:
-        """The turn without empty text and results, and the slots of its calls."""
+        """The turn without empty text and results, perhaps empty; the slots of its calls."""
         parts: list[Part] = []
         slots: list[_Slot] = []
         for part in turn.parts:
@@ -87,11 +87,9 @@ class _Pairing:
                 parts.append(slots[-1].call)
             elif isinstance(part, Result):
                 parts += self._answer(part)
-            elif not isinstance(part, Text) or part.text:
+            elif _says_something(part):
                 parts.append(part)
-            elif part.cache is not None:
-                self._losses.drop(part.cache.at, "empty text cannot bear a cache mark")
-        if turn.role is not Role.ASSISTANT and turn.parts:
+        if turn.role is not Role.ASSISTANT:
             self._run += 1
         return replace(turn, parts=parts), slots
 
@@ -158,8 +156,6 @@ class _Layout:
         self._owed: list[_Slot] = []
 
     def add(self, turn: Turn, slots: list[_Slot]) -> None:
-        if not turn.parts:
-            return
         last = self.turns[-1] if self.turns else None
         if last is not None and _one_speaker(last, turn):
             last.parts += turn.parts
@@ -169,7 +165,8 @@ class _Layout:
                 turn.parts[:0] = results
             elif results:
                 self.turns.append(Turn(Role.USER, results))
-            self.turns.append(turn)
+            if turn.parts:
+                self.turns.append(turn)
         self._owed += slots
 
     def close(self) -> None:
@@ -184,6 +181,10 @@ class _Layout:
     def _placeholder(self, call: Call) -> Result:
         self._losses.invent(call.at, f"the call {call.id!r} has no result: a placeholder is sent")
         return Result(call.id, [Text(_NO_RESULT)], is_error=True, custom=call.custom)
+
+
+def _says_something(part: Part) -> bool:
+    return not isinstance(part, Text) or part.text != ""
 
 
 def _one_speaker(last: Turn, turn: Turn) -> bool:

@@ -13,6 +13,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from toolwire.proxy.protocols import json
+from toolwire.proxy.protocols.freeform import wrap_call
 from toolwire.proxy.protocols.identifiers import random_id
 from toolwire.proxy.protocols.messages.object_scan import ObjectScan
 from toolwire.proxy.protocols.neutral import (
@@ -102,11 +103,19 @@ class BlockSequence:
         if event.part is not None and not block.told:
             self._tell(block, _text_of(event.part))
         block.ended = True
-        whole = event.part
-        if isinstance(whole, Thinking) and whole.origin == "messages" and whole.signature:
-            block.signature = whole.signature
-            self._queue(block)
+        if isinstance(event.part, Thinking):
+            self._sign(block, event.part)
         self._advance()
+
+    def _sign(self, block: _Block, whole: Thinking) -> None:
+        """Adds what only the end of a thinking tells; its block is worth it without any text."""
+        if _is_redacted(whole) and not block.queued:
+            block.part = whole
+        elif whole.origin == "messages" and whole.signature:
+            block.signature = whole.signature
+        else:
+            return
+        self._queue(block)
 
     def close(self) -> None:
         """All parts are over."""
@@ -170,8 +179,10 @@ class BlockSequence:
         self._out(Event(data, "content_block_delta"))
 
     def _close(self, block: _Block) -> None:
-        if _is_custom(block.part):
-            self._fill(block, json.encode_text({"input": "".join(block.held)}))
+        part = block.part
+        if isinstance(part, Call) and part.custom:
+            whole = Call(part.id, part.name, "".join(block.held), custom=True)
+            self._fill(block, wrap_call(whole).arguments)
         if block.signature:
             delta = {"type": "signature_delta", "signature": block.signature}
             event = {"type": "content_block_delta", "index": self._index, "delta": delta}

@@ -12,6 +12,7 @@ from urllib.parse import unquote_to_bytes
 from msgspec.structs import replace
 
 from toolwire.proxy.protocols import json
+from toolwire.proxy.protocols.freeform import wrap_call
 from toolwire.proxy.protocols.identifiers import derived_id
 from toolwire.proxy.protocols.neutral import (
     Cache,
@@ -116,9 +117,7 @@ class BlockWriter:
         return unique
 
     def _input(self, call: Call) -> dict[str, Any]:
-        if call.custom:
-            return {"input": call.arguments}
-        value = call_input(call.arguments)
+        value = call_input((wrap_call(call) if call.custom else call).arguments)
         if value is None:
             self._losses.coerce(call.at, "the arguments are no JSON object: an empty one is sent")
         return value or {}

@@ -13,6 +13,7 @@ from toolwire.proxy.errors import BadUpstreamAnswer
 from toolwire.proxy.protocols import failure as failures
 from toolwire.proxy.protocols import json
 from toolwire.proxy.protocols.failure import KINDS
+from toolwire.proxy.protocols.freeform import wrap_call
 from toolwire.proxy.protocols.identifiers import random_id
 from toolwire.proxy.protocols.messages.blocks_write import call_input
 from toolwire.proxy.protocols.neutral import (
@@ -154,7 +155,7 @@ def write_block(part: Part) -> dict[str, Any] | None:
             return _write_thinking(part)
         case Call():
             # text that was cut short is no object; the stop reason tells of it
-            value = {"input": part.arguments} if part.custom else call_input(part.arguments)
+            value = call_input((wrap_call(part) if part.custom else part).arguments)
             call_id = part.id or random_id("toolu_")
             return {"type": "tool_use", "id": call_id, "name": part.name, "input": value or {}}
         case Opaque(protocol="messages"):

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolwire.proxy.protocols import json
 from toolwire.proxy.protocols.codec import Quirks
+from toolwire.proxy.protocols.freeform import wrap
 from toolwire.proxy.protocols.messages.schema import input_schema
 from toolwire.proxy.protocols.neutral import (
     CustomTool,
@@ -64,7 +64,7 @@ def _write_tool(
         case FunctionTool():
             return _function(tool, request, quirks, losses)
         case CustomTool():
-            return _custom(tool)
+            return _function(wrap(tool), request, quirks, losses)
         case HostedTool(protocol="messages") if request.protocol == "messages":
             return tool.value
         case _:
@@ -90,24 +90,6 @@ def _function(
             written[name] = value
         else:
             losses.drop(f"{tool.at}.{name}", "has no equivalent in Messages")
-    return written
-
-
-def _custom(tool: CustomTool) -> dict[str, Any]:
-    """A free-form tool, as a function whose one argument is the text."""
-    described = [tool.description] if tool.description else []
-    if tool.format and tool.format.get("type") != "text":
-        described.append(f"The input must be of this format: {json.encode_text(tool.format)}")
-    written: dict[str, Any] = {"name": tool.name}
-    if described:
-        written["description"] = "\n\n".join(described)
-    written["input_schema"] = {
-        "type": "object",
-        "properties": {"input": {"type": "string"}},
-        "required": ["input"],
-    }
-    if tool.cache is not None:
-        written["cache_control"] = tool.cache.value
     return written
 
 
