@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from msgspec.structs import replace
+
 from toolwire.proxy.protocols.neutral import (
     Answer,
     Call,
@@ -79,12 +81,12 @@ class Collector:
 
 
 def with_text(part: Part, text: str) -> Part:
-    """``part`` with ``text`` after what it has."""
+    """A copy of ``part`` with ``text`` after what it has."""
     match part:
         case Text() | Refusal() | Thinking():
-            part.text += text
+            return replace(part, text=part.text + text)
         case Call():
-            part.arguments += text
+            return replace(part, arguments=part.arguments + text)
     return part
 
 
