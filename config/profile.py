@@ -143,8 +143,7 @@ class Profile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a whole tool name must match."""
 
     tool_id_pattern: Regex = ""
-    """What a whole tool call id must match. Messages upstreams have a rule of their own even
-    without it."""
+    """What a whole tool call id must match. `[a-zA-Z0-9_-]+` on messages upstreams."""
 
     tool_result_images: bool = False
     """Whether the result of a tool may hold images on a chat upstream; else they follow in a user
@@ -179,8 +178,7 @@ class Profile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The limit for a messages upstream, which requires one, when the client gave none; tokens."""
 
     temperature_max: Annotated[float, Meta(ge=0)] = 2.0
-    """The largest temperature; a larger one is lowered to it and reported. On messages upstreams it
-    is never more than 1. https://platform.claude.com/docs/en/api/messages/create"""
+    """The largest temperature (1 on messages upstreams); a larger one is lowered to it and reported."""
 
     stop_max: Limit = 0
     """How many stop sequences are accepted; further ones are dropped and reported."""

@@ -2,9 +2,10 @@
 
 Rules apply one after the other, so that the later one wins:
 
-1. from `providers.toml`: the provider, the model globs, the provider's own model globs;
-2. from the user's file: the same three;
-3. the upstream's `[upstreams.profile]` and its `models`.
+1. those of the upstream's protocol;
+2. from `providers.toml`: the provider, the model globs, the provider's own model globs;
+3. from the user's file: the same three;
+4. the upstream's `[upstreams.profile]` and its `models`.
 """
 
 from __future__ import annotations
@@ -22,6 +23,26 @@ from toolwire.config.reading import BAD, Reading, Table
 from toolwire.config.resolution import Rule
 
 PROVIDERS_FILE = Path(__file__).with_name("providers.toml")
+
+PROTOCOL_RULES: Mapping[object, tuple[Rule, ...]] = {
+    "messages": (
+        Rule(
+            "*",
+            {
+                # With thinking only `auto` and `none` are taken:
+                # https://platform.claude.com/docs/en/build-with-claude/extended-thinking
+                "forced_choice_refused_while_thinking": True,
+                # https://platform.claude.com/docs/en/api/versioning
+                "headers": {"anthropic-version": "2023-06-01"},
+                # "temperature: ranges from 0.0 to 1.0", and the pattern of `tool_use.id`:
+                # https://platform.claude.com/docs/en/api/messages/create
+                "temperature_max": 1.0,
+                "tool_id_pattern": "[a-zA-Z0-9_-]+",
+            },
+        ),
+    ),
+}
+"""What an upstream's protocol says itself, of whatever provider it is."""
 
 
 class Provider(NamedTuple):
@@ -95,10 +116,11 @@ class Providers:
         self.names = list(dict.fromkeys(name for layer in self._layers for name in layer.providers))
         self._check_likeness(reading)
 
-    def rules(self, provider: str) -> tuple[Rule, ...]:
-        """The rules of a provider's profiles, first to last."""
+    def rules(self, protocol: object, provider: str) -> tuple[Rule, ...]:
+        """The rules of a provider's profiles on upstreams of a protocol, first to last."""
         family = list(self._family(provider))[::-1]
-        return tuple(rule for layer in self._layers for rule in _rules(layer, family))
+        named = (rule for layer in self._layers for rule in _rules(layer, family))
+        return (*PROTOCOL_RULES.get(protocol, ()), *named)
 
     def _family(self, name: str) -> Iterator[str]:
         """The provider, the one it is like, the one that this is like, ..."""

@@ -68,7 +68,8 @@ def _rules(
     at = key_path(path, "profile")
     rules, models = read_profile(reading, raw.get("profile", {}), at)
     check_served(reading, models, [raw], key_path(at, "models"))
-    return ProfileRules((*providers.rules(provider), *rules, *models))
+    known = providers.rules(values.get("protocol"), provider)
+    return ProfileRules((*known, *rules, *models))
 
 
 def _stack(reading: Reading, raw: Table, path: str, common: Common) -> dict[str, Options]:

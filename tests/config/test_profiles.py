@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Callable
 
 import pytest
 
@@ -18,10 +19,21 @@ PROVIDERS = (
 ).split()
 
 
+Resolve = Callable[..., Profile]
+
+
 @pytest.fixture
-def profile(read: Read) -> object:
-    def profile(provider: str, model: str = "demo-model", text: str = "", own: str = "") -> Profile:
-        upstream = UPSTREAM + f'provider = "{provider}"\n' + own
+def profile(read: Read) -> Resolve:
+    """`profile("bailian", "qwen-plus")`, with more in the file and in the upstream's table."""
+
+    def profile(
+        provider: str,
+        model: str = "demo-model",
+        text: str = "",
+        own: str = "",
+        protocol: str = "chat",
+    ) -> Profile:
+        upstream = UPSTREAM.replace("chat", protocol) + f'provider = "{provider}"\n' + own
         return read(text + upstream).upstreams[0].profile_for(model)
 
     return profile
@@ -62,20 +74,20 @@ LAYERS = [
 
 
 @pytest.mark.parametrize("said", range(len(LAYERS)))
-def test_the_nearer_rule_wins(profile, said: int) -> None:  # type: ignore[no-untyped-def]
+def test_the_nearer_rule_wins(profile: Resolve, said: int) -> None:
     text = "".join(layer[0] for layer in LAYERS[: said + 1])
     own = "".join(layer[1] for layer in LAYERS[: said + 1])
     assert profile("vllm", "Qwen3", text, own).stop_max == LAYERS[said][2]
 
 
-def test_ones_own_word_on_a_provider_wins_over_the_known_models(profile) -> None:  # type: ignore[no-untyped-def]
+def test_ones_own_word_on_a_provider_wins_over_the_known_models(profile: Resolve) -> None:
     assert profile("vllm", "deepseek-v3").reasoning_history == "current_turn"
     text = '[providers.vllm]\nreasoning_history = "keep"\n'
     assert profile("vllm", "deepseek-v3", text).reasoning_history == "keep"
     assert profile("generic", "deepseek-v3", text).reasoning_history == "current_turn"
 
 
-def test_a_provider_of_ones_own(profile) -> None:  # type: ignore[no-untyped-def]
+def test_a_provider_of_ones_own(profile: Resolve) -> None:
     text = """
         [providers.mine]
         like = "openai"
@@ -100,7 +112,7 @@ def test_a_provider_of_ones_own(profile) -> None:  # type: ignore[no-untyped-def
     assert (plain.max_tokens_field, plain.strict) == ("max_tokens", False)
 
 
-def test_an_empty_text_takes_a_rule_back(profile) -> None:  # type: ignore[no-untyped-def]
+def test_an_empty_text_takes_a_rule_back(profile: Resolve) -> None:
     own = '[upstreams.profile]\nreasoning_missing_error = ""\n'
     assert profile("deepseek", own=own).reasoning_missing_error == ""
 
@@ -108,13 +120,13 @@ def test_an_empty_text_takes_a_rule_back(profile) -> None:  # type: ignore[no-un
 # -- the known providers ---------------------------------------------------------------------------
 
 
-def test_all_providers_are_known(profile) -> None:  # type: ignore[no-untyped-def]
+def test_all_providers_are_known(profile: Resolve) -> None:
     assert list(known_providers().providers) == PROVIDERS
     assert profile("generic") == Profile()
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
-def test_reasoning_is_stripped_but_where_it_is_wanted_back(profile, provider: str) -> None:  # type: ignore[no-untyped-def]
+def test_reasoning_is_stripped_but_where_it_is_wanted_back(profile: Resolve, provider: str) -> None:
     wanted = {
         "deepseek": "current_turn",
         "moonshot": "tool_turns",
@@ -127,7 +139,9 @@ def test_reasoning_is_stripped_but_where_it_is_wanted_back(profile, provider: st
 
 @pytest.mark.parametrize("provider", ["generic", "bailian", "vllm", "groq", "openrouter"])
 @pytest.mark.parametrize("model", ["deepseek-chat", "DeepSeek-V3.2", "deepseek/deepseek-r1:free"])
-def test_a_deepseek_model_is_one_wherever_it_is_served(profile, provider: str, model: str) -> None:  # type: ignore[no-untyped-def]
+def test_a_deepseek_model_is_one_wherever_it_is_served(
+    profile: Resolve, provider: str, model: str
+) -> None:
     found = profile(provider, model)
     assert found.reasoning_history == "current_turn"
     assert found.reasoning_missing_error == profile("deepseek").reasoning_missing_error
@@ -152,11 +166,13 @@ def test_a_deepseek_model_is_one_wherever_it_is_served(profile, provider: str, m
         ("moonshot", "tool_choice 'required' is incompatible with thinking enabled", 0),
     ],
 )
-def test_missing_reasoning_is_recognized(profile, provider: str, message: str, fits: int) -> None:  # type: ignore[no-untyped-def]
+def test_missing_reasoning_is_recognized(
+    profile: Resolve, provider: str, message: str, fits: int
+) -> None:
     assert bool(re.search(profile(provider).reasoning_missing_error, message)) == bool(fits)
 
 
-def test_bailian_refuses_a_forced_choice_while_thinking(profile) -> None:  # type: ignore[no-untyped-def]
+def test_bailian_refuses_a_forced_choice_while_thinking(profile: Resolve) -> None:
     found = profile("bailian", "qwen-plus")
     assert found.forced_choice_refused_while_thinking
     assert (found.thinking_switch, found.thinking_optional) == ("enable_thinking", True)
@@ -164,7 +180,7 @@ def test_bailian_refuses_a_forced_choice_while_thinking(profile) -> None:  # typ
     assert not profile("bailian", "qwq-plus").thinking_optional
 
 
-def test_openai_and_its_models_elsewhere(profile) -> None:  # type: ignore[no-untyped-def]
+def test_openai_and_its_models_elsewhere(profile: Resolve) -> None:
     openai = profile("openai", "gpt-4o")
     assert openai.max_tokens_field == "max_completion_tokens"
     assert openai.developer_role and openai.strict and openai.custom_tools
@@ -191,18 +207,32 @@ def test_openai_and_its_models_elsewhere(profile) -> None:  # type: ignore[no-un
         ("claude-fable-5-1", "adaptive", False, False),
     ],
 )
-def test_how_claude_is_told_to_think(  # type: ignore[no-untyped-def]
-    profile, model: str, thinking: str, temperature: bool, forced: bool
+def test_how_claude_is_told_to_think(
+    profile: Resolve, model: str, thinking: str, temperature: bool, forced: bool
 ) -> None:
-    found = profile("anthropic", model)
+    found = profile("anthropic", model, protocol="messages")
     assert found.messages_thinking == thinking
     assert ("temperature" not in found.refused_fields) == temperature
     assert ("required" in found.tool_choices) == forced
-    assert found.forced_choice_refused_while_thinking
+
+
+@pytest.mark.parametrize("provider", ["generic", "anthropic", "openrouter", "deepseek"])
+def test_what_the_protocol_messages_says_itself(profile: Resolve, provider: str) -> None:
+    found = profile(provider, protocol="messages")
     assert found.temperature_max == 1.0
+    assert found.forced_choice_refused_while_thinking
+    assert found.headers == {"anthropic-version": "2023-06-01"}
+    assert re.fullmatch(found.tool_id_pattern, "toolu_01-A")
+    assert not re.fullmatch(found.tool_id_pattern, "call.1")
+    assert profile(provider).headers == {}
 
 
-def test_ids_that_mistral_takes(profile) -> None:  # type: ignore[no-untyped-def]
+def test_an_upstream_has_the_last_word_on_its_protocol(profile: Resolve) -> None:
+    own = "[upstreams.profile]\ntemperature_max = 2.0\n"
+    assert profile("anthropic", own=own, protocol="messages").temperature_max == 2.0
+
+
+def test_ids_that_mistral_takes(profile: Resolve) -> None:
     pattern = profile("mistral").tool_id_pattern
     assert re.fullmatch(pattern, "aB3dE6gH9")
     assert not re.fullmatch(pattern, "call_1234")
@@ -210,7 +240,7 @@ def test_ids_that_mistral_takes(profile) -> None:  # type: ignore[no-untyped-def
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
-def test_patterns_and_efforts_are_usable(profile, provider: str) -> None:  # type: ignore[no-untyped-def]
+def test_patterns_and_efforts_are_usable(profile: Resolve, provider: str) -> None:
     for model in ("demo-model", "deepseek-r1", "gpt-5", "claude-opus-5", "kimi-k3", "grok-4"):
         found = profile(provider, model)
         for pattern in (found.tool_name_pattern, found.tool_id_pattern):
