@@ -5,6 +5,7 @@ https://platform.openai.com/docs/api-reference/responses/create (``input``)
 
 from __future__ import annotations
 
+import base64
 import re
 from typing import Any
 
@@ -25,7 +26,7 @@ from toolwire.proxy.protocols.responses import fields
 
 _DATA_URL = re.compile(r"data:([^;,]*)((?:;[^;,]*)*),", re.IGNORECASE)
 _PDF = "application/pdf"
-_FILE_NAMES = {_PDF: "document.pdf", "text/plain": "document.txt"}
+_ENDINGS = {_PDF: ".pdf", "text/plain": ".txt"}
 _CONTENT_TYPE = re.compile("input_|output_text|refusal")
 
 
@@ -120,6 +121,9 @@ def source_of_url(url: str) -> Source:
 def write_input_part(part: Part, client: Protocol, losses: Losses) -> dict[str, Any] | None:
     """A part of a user's message or of a tool's output; None where it cannot be carried."""
     drop_cache(part, losses)
+    if isinstance(part, Image | DocumentPart):
+        for name in part.extra or ():
+            losses.drop(f"{part.at}.{name}", "Responses has no such field of a file")
     match part:
         case Text(text):
             return {"type": "input_text", "text": text}
@@ -157,23 +161,24 @@ def _file_id(source: Source, client: Protocol) -> dict[str, str] | None:
 def _write_document(part: DocumentPart, client: Protocol, losses: Losses) -> dict[str, Any] | None:
     source = part.source
     if source.text is not None:
-        losses.coerce(part.at, "a text document is carried as text")
-        return {
-            "type": "input_text",
-            "text": f"{part.name}\n\n{source.text}" if part.name else source.text,
-        }
+        data = base64.b64encode(source.text.encode("utf-8", "replace")).decode()
+        return _file(part.name, "text/plain", data)
     if source.data is not None:
-        media_type = source.media_type or _PDF
-        return {
-            "type": "input_file",
-            "filename": part.name or _FILE_NAMES.get(media_type, "document"),
-            "file_data": f"data:{media_type};base64,{source.data}",
-        }
+        return _file(part.name, source.media_type or _PDF, source.data)
     location = {"file_url": source.url} if source.url is not None else _file_id(source, client)
     if location is None:
         losses.drop(part.at, "a file of another vendor's storage")
         return None
     return {"type": "input_file", **location}
+
+
+def _file(name: str | None, media_type: str, data: str) -> dict[str, Any]:
+    """A file with its bytes; the API tells by the name's ending what is in it."""
+    ending = _ENDINGS.get(media_type, "")
+    if name is None or "." not in name:
+        name = (name or "document") + ending
+    data_url = f"data:{media_type};base64,{data}"
+    return {"type": "input_file", "filename": name, "file_data": data_url}
 
 
 def drop_cache(part: Any, losses: Losses) -> None:

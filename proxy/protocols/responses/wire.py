@@ -92,6 +92,11 @@ _several = msgspec.json.Decoder(list[StreamEvent])
 
 def parse(events: list[Event]) -> None:
     """Sets ``parsed`` of each event that has a JSON object and was not parsed yet."""
+    if len(events) == 1:
+        event = events[0]
+        if event.data is not None and event.parsed is None and event.data != DONE:
+            event.parsed = _parse_one(event.data)
+        return
     waiting = [
         event
         for event in events
