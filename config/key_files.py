@@ -21,9 +21,9 @@ def read_key(reading: Reading, values: Table, name: str, path: str) -> Secret:
     at = key_path(path, f"{name}_file")
     if given:
         reading.problem(at, f"expected either {name} or {name}_file")
-    keys = _keys(reading, [line for line in _lines(reading, str(file), at) if line], at)
+    keys = _keys(reading, str(file), at)
     if len(keys) > 1:
-        reading.problem(at, f"expected a file with one key, got {len(keys)} lines")
+        reading.problem(at, f"expected a file with one key, got {len(keys)}")
     return keys[0] if keys else Secret("")
 
 
@@ -31,25 +31,22 @@ def with_client_keys_of_file(reading: Reading, server: Server, path: str) -> Ser
     """The server's settings with the keys of `client_keys_file` among its `client_keys`."""
     if not server.client_keys_file:
         return server
-    at = key_path(path, "client_keys_file")
-    lines = [line.strip() for line in _lines(reading, server.client_keys_file, at)]
-    keys = _keys(reading, [line for line in lines if line and not line.startswith("#")], at)
+    keys = _keys(reading, server.client_keys_file, key_path(path, "client_keys_file"))
     return replace(server, client_keys=(*server.client_keys, *keys))
 
 
-def _lines(reading: Reading, file: str, path: str) -> list[str]:
+def _keys(reading: Reading, file: str, path: str) -> list[Secret]:
+    """The lines of a file as keys. One without any is a mistake: no open door was meant."""
     try:
-        return Path(file).read_text("utf-8").splitlines()
+        lines = [line.strip() for line in Path(file).read_text("utf-8").splitlines()]
     except (OSError, UnicodeDecodeError) as error:
-        reading.problem(path, f"expected a readable text file: {error}")
+        reason = getattr(error, "reason", None) or getattr(error, "strerror", None)
+        reading.problem(path, f"expected a text file ({reason})")
         return []
-
-
-def _keys(reading: Reading, lines: list[str], path: str) -> list[Secret]:
-    """The lines as keys. A file without any is a mistake: an open door is not what was meant."""
-    if not lines:
+    keys = [line for line in lines if line and not line.startswith("#")]
+    if not keys:
         reading.problem(path, "expected a file with a key, got one without")
-    for line in lines:
-        if expected := client_key(line):
+    for key in keys:
+        if expected := client_key(key):
             reading.problem(path, f"expected {expected} in the file")
-    return [Secret(line) for line in lines]
+    return [Secret(key) for key in keys]

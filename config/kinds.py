@@ -109,6 +109,13 @@ Regex = Annotated[str, Meta(extra={"check": _regex})]
 Glob = Annotated[str, Meta(extra={"check": _glob})]
 """A pattern for names of models, with `*`, `?` and `[seq]`."""
 
+Name = Annotated[
+    str,
+    Meta(
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$",
+        description="a name of letters, digits, dots, dashes and underscores",
+    ),
+]
 Url = Annotated[str, Meta(description=_A_URL, extra={"check": _url})]
 """An http or https URL."""
 

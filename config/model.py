@@ -18,6 +18,7 @@ from toolwire.config.kinds import (
     HeaderName,
     Host,
     Key,
+    Name,
     Prefix,
     SecretHeaderValue,
     Url,
@@ -105,6 +106,9 @@ class ResponsesStore(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     max_entries: Positive = 100_000
     """How many answers are kept; the oldest goes first."""
 
+    max_bytes: Positive = 1024**3
+    """How much is kept in all, before compression: each answer is kept with all that led to it."""
+
 
 class ThinkingStore(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The memory that gives a turn its signed thinking back when the client dropped it; per
@@ -125,7 +129,7 @@ class ThinkingStore(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 class Upstream(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A server that runs models, and how it is reached."""
 
-    name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+    name: Name
     """Clients may write `NAME/model`; unique."""
 
     protocol: Protocol
@@ -142,7 +146,7 @@ class Upstream(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     api_key: Key = Secret("")
     api_key_file: File = ""
-    """A file that holds the key instead; one newline at its end is taken off."""
+    """A file that holds the key instead, in a line of its own, as with `client_keys_file`."""
 
     forward_client_auth: bool = False
     """Whether the client's own credentials go up in the place of `api_key`."""

@@ -178,7 +178,7 @@ class Profile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The limit for a messages upstream, which requires one, when the client gave none; tokens."""
 
     temperature_max: Annotated[float, Meta(ge=0)] = 2.0
-    """The largest temperature (1 on messages upstreams); a larger one is lowered to it and reported."""
+    """The largest temperature, 1 on messages upstreams. A larger one is lowered and reported."""
 
     stop_max: Limit = 0
     """How many stop sequences are accepted; further ones are dropped and reported."""

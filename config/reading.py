@@ -159,7 +159,9 @@ class Reading:
                 return str(file)
         except (OSError, RuntimeError) as error:  # RuntimeError: nobody's home folder
             reason = getattr(error, "strerror", error)
-            return self.problem(path, f'expected a readable file, got "{name}": {reason}')
+            # the name is not shown: a key itself may stand where its file's name should
+            where = f"relative to {self.folder}"
+            return self.problem(path, f"expected a file that can be read, {where} ({reason})")
 
     def substituted(self, raw: object, path: str) -> object:
         """`raw` with the environment's variables in all its strings."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
+from toolwire.config.describe import shown
 from toolwire.config.key_files import read_key
 from toolwire.config.model import OnLoss, Upstream
 from toolwire.config.options import Options
@@ -61,10 +62,9 @@ def _rules(
 ) -> ProfileRules:
     provider = str(values.get("provider", "generic"))
     if provider not in providers.names:
-        near = (
-            did_you_mean(provider, providers.names) or f"; known are {', '.join(providers.names)}"
-        )
-        reading.problem(key_path(path, "provider"), f'expected a provider, got "{provider}"{near}')
+        near = did_you_mean(provider, providers.names) or f"; known: {', '.join(providers.names)}"
+        expected = f"expected a provider, got {shown(raw.get('provider'))}{near}"
+        reading.problem(key_path(path, "provider"), expected)
     at = key_path(path, "profile")
     rules, models = read_profile(reading, raw.get("profile", {}), at)
     check_served(reading, models, [raw], key_path(at, "models"))

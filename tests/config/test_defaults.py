@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +37,8 @@ def default(field: FieldInfo) -> object:
 
 
 def differences(
-    table: dict[str, Any], struct: type[Struct], but: set[str] = frozenset()
-) -> list[str]:  # type: ignore[assignment]
+    table: dict[str, Any], struct: type[Struct], but: Collection[str] = ()
+) -> list[str]:
     """The keys of a table that are missing, unknown, or have another value than the default."""
     known = {field.encode_name: field for field in fields(struct) if field.name not in but}
     wrong = [key for key in known if key not in table or table[key] != default(known[key])]

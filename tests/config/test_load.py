@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -137,7 +136,7 @@ def test_upstreams_may_be_named_by_the_environment(read: Read, problems: Problem
 # -- keys in files ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("content", ["sk-1", "sk-1\n", "sk-1\r\n"])
+@pytest.mark.parametrize("content", ["sk-1", "sk-1\n", " sk-1\r\n\n", "# k\nsk-1"])
 def test_a_key_is_read_from_a_file_beside_the_configuration(
     read: Read, tmp_path: Path, content: str
 ) -> None:
@@ -145,6 +144,10 @@ def test_a_key_is_read_from_a_file_beside_the_configuration(
     upstream = read(UPSTREAM + 'api_key_file = "key"').upstreams[0]
     assert upstream.api_key == Secret("sk-1")
     assert upstream.api_key_file == str(tmp_path / "key")
+
+
+def test_without_one_a_key_is_empty(read: Read) -> None:
+    assert read(UPSTREAM).upstreams[0].api_key == Secret("")
 
 
 def test_what_a_key_file_says_is_taken_literally(read: Read, tmp_path: Path) -> None:
@@ -157,7 +160,7 @@ def test_what_a_key_file_says_is_taken_literally(read: Read, tmp_path: Path) -> 
     [
         (b"", "expected a file with a key, got one without"),
         (b"\n", "expected a file with a key, got one without"),
-        (b"a\nb\n", "expected a file with one key, got 2 lines"),
+        (b"a\nb\n", "expected a file with one key, got 2"),
         (b"a b", "expected a key of visible ASCII characters without spaces in the file"),
     ],
 )
@@ -175,12 +178,30 @@ def test_a_key_and_a_file(problems: Problems, tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read every file")
-def test_a_file_without_permission(problems: Problems, tmp_path: Path) -> None:
-    (tmp_path / "key").touch(0o000)
-    assert problems(UPSTREAM + 'ca_file = "key"') == [
-        'upstreams[0].ca_file: expected a readable file, got "key": Permission denied'
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("sk-key-itself", "No such file or directory"),
+        ("${KEY}", "No such file or directory"),
+        (".", "Is a directory"),
+        ("~nobody-of-this-name/x", "Could not determine home directory."),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_not_named(
+    problems: Problems, tmp_path: Path, name: str, reason: str
+) -> None:
+    assert problems(UPSTREAM + f'api_key_file = "{name}"', {"KEY": "sk-secret"}) == [
+        (
+            f"upstreams[0].api_key_file: expected a file that can be read, relative to {tmp_path} "
+            f"({reason})"
+        )
     ]
+
+
+def test_a_key_file_that_is_no_text(problems: Problems, tmp_path: Path) -> None:
+    (tmp_path / "key").write_bytes(b"\xff")
+    message = "upstreams[0].api_key_file: expected a text file (invalid start byte)"
+    assert problems(UPSTREAM + 'api_key_file = "key"') == [message]
 
 
 def test_client_keys_come_from_the_file_too(read: Read, tmp_path: Path) -> None:

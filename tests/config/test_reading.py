@@ -139,7 +139,7 @@ def test_any_document_is_settings_or_told_what_is_wrong(document: dict[str, obje
             assert error.problems
             assert all(problem.message for problem in error.problems)
         else:
-            assert settings.upstreams[0].profile_for("some-model")
+            assert settings.upstreams[0].profile_for("some-model").tool_choices
 
 
 @given(DOCUMENTS)
