@@ -77,6 +77,8 @@ class BlockSequence:
         part = event.part
         if isinstance(part, Opaque) and part.protocol != "messages":
             return
+        if (namesake := self._blocks.get(event.key)) is not None:
+            namesake.ended = True
         block = self._blocks[event.key] = _Block(part)
         if isinstance(part, Call):
             block.arguments = ObjectScan()
@@ -86,14 +88,7 @@ class BlockSequence:
 
     def fill(self, event: Delta) -> None:
         block = self._blocks.get(event.key)
-        if block is None:
-            return
-        if block is self._open and not _is_custom(block.part):
-            block.told = True
-            self._fill(block, event.text)
-            if self._waiting:
-                self._advance()
-        else:
+        if block is not None:
             self._tell(block, event.text)
 
     def end(self, event: PartEnd) -> None:
@@ -103,13 +98,13 @@ class BlockSequence:
         if event.part is not None and not block.told:
             self._tell(block, _text_of(event.part))
         block.ended = True
-        if isinstance(event.part, Thinking):
+        if isinstance(event.part, Thinking) and isinstance(block.part, Thinking):
             self._sign(block, event.part)
         self._advance()
 
     def _sign(self, block: _Block, whole: Thinking) -> None:
         """Adds what only the end of a thinking tells; its block is worth it without any text."""
-        if _is_redacted(whole) and not block.queued:
+        if _is_redacted(whole) and not block.told:
             block.part = whole
         elif whole.origin == "messages" and whole.signature:
             block.signature = whole.signature
@@ -124,13 +119,19 @@ class BlockSequence:
         self._advance()
 
     def _tell(self, block: _Block, text: str) -> None:
-        """Adds text that cannot go out at once; what comes after a closed call is lost with it."""
-        if text and (not isinstance(block.part, Call) or block.arguments is not None):
-            block.told = True
-            block.held.append(text)
-            # a block of nothing but white space is refused when it comes back in a history
-            if isinstance(block.part, Call) or not text.isspace():
-                self._queue(block)
+        """Passes text of the part on, or holds it; a call that was closed takes no more."""
+        if not text or not _takes_text(block):
+            return
+        block.told = True
+        if block is self._open and not _is_custom(block.part):
+            self._fill(block, text)
+            if self._waiting:
+                self._advance()
+            return
+        block.held.append(text)
+        # a block of nothing but white space is refused when it comes back in a history
+        if isinstance(block.part, Call) or not text.isspace():
+            self._queue(block)
 
     def _queue(self, block: _Block) -> None:
         if not block.queued:
@@ -171,8 +172,6 @@ class BlockSequence:
             block.held.clear()
 
     def _fill(self, block: _Block, text: str) -> None:
-        if not text:
-            return
         if block.arguments is not None:
             block.arguments.feed(text)
         data = b"%b%b}}" % (self._delta_head, json.encode(text))
@@ -196,6 +195,12 @@ def _text_of(part: Part) -> str:
     if isinstance(part, Call):
         return part.arguments
     return part.text if isinstance(part, Text | Thinking | Refusal) else ""
+
+
+def _takes_text(block: _Block) -> bool:
+    if isinstance(block.part, Call):
+        return block.arguments is not None
+    return not isinstance(block.part, Opaque) and not _is_redacted(block.part)
 
 
 def _is_redacted(part: Part) -> bool:
