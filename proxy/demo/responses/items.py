@@ -5,6 +5,8 @@ https://platform.openai.com/docs/api-reference/responses/create#responses-create
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from toolwire.proxy.demo import seals
 from toolwire.proxy.demo.neutral import Json
 from toolwire.proxy.demo.openai_rules import given, invalid, no_longer, objects, one_of
@@ -72,7 +74,7 @@ def check_pairs(items: list[Json]) -> None:
     """Outputs answer calls before them, calls are answered, thinking is followed by its item."""
     open_calls: dict[str, str] = {}
     answered: set[tuple[str, str]] = set()
-    for item, after in zip(items, [*items[1:], {"type": "the end"}], strict=True):
+    for item, after in pairwise([*items, {"type": "the end"}]):
         kind = kind_of_item(item)
         if kind in _CALLS:
             open_calls[item["call_id"]] = kind
