@@ -89,8 +89,7 @@ class _Writer:
         inside: list[Part] = []
         media: list[Part] = []
         for part in result.parts:
-            follows = _is_media(part) and not self._quirks.tool_result_images
-            (media if follows else inside).append(part)
+            (media if self._follows(part) else inside).append(part)
         if media:
             media.insert(0, Text(self._label(result.call_id)))
             inside = inside or [Text(_IMAGE_FOLLOWS)]
@@ -108,6 +107,12 @@ class _Writer:
             "content": _plain(content, "\n"),
         }
         return message, media
+
+    def _follows(self, part: Part) -> bool:
+        """Whether a part of a result has no place in a ``tool`` message."""
+        if isinstance(part, Image):
+            return not self._quirks.tool_result_images
+        return isinstance(part, DocumentPart) and part.source.text is None
 
     def _label(self, call_id: str) -> str:
         name = self._names.get(call_id)
@@ -160,10 +165,6 @@ def _plain(content: list[dict[str, Any]], joiner: str) -> str | list[dict[str, A
     if all(part.keys() == {"type", "text"} for part in content):
         return joiner.join([part["text"] for part in content])
     return content
-
-
-def _is_media(part: Part) -> bool:
-    return isinstance(part, Image) or (isinstance(part, DocumentPart) and part.source.text is None)
 
 
 def _marked(parts: list[Part]) -> list[Part]:

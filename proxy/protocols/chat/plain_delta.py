@@ -15,16 +15,17 @@ from toolwire.proxy.protocols.sse import Event
 _NEEDS_ESCAPE = re.compile(rb'["\\\x00-\x1f]')
 
 
-class PlainDelta:
-    """The bytes around the text of a delta; ``quotes`` is how many ``"`` they have."""
+_BACKSLASH = 0x5C
 
-    __slots__ = ("_after", "_before", "_quotes", "_text_end")
+
+class PlainDelta:
+    """The bytes before and after the text of a delta."""
+
+    __slots__ = ("_after", "_before")
 
     def __init__(self, before: bytes, after: bytes) -> None:
         self._before = before
         self._after = after
-        self._quotes = before.count(b'"') + after.count(b'"')
-        self._text_end = -len(after) - 1
 
     @classmethod
     def learn(cls, event: Event) -> PlainDelta | None:
@@ -42,24 +43,25 @@ class PlainDelta:
             return None
         return cls(before + b'"', b'"' + after)
 
-    def fits_all(self, events: list[Event]) -> bool:
-        """Whether every event is such a delta.
+    def leading(self, events: list[Event]) -> int:
+        """How many events there are before the first that is no such delta.
 
-        A string in between can hold no quote, for they are counted, and does not escape the closing
-        one, for its last byte is no backslash.  Escapes inside of it pass as they are.
+        The first quote in or behind the text is the one that closes it, and is not escaped; other
+        escapes pass as they are.
         """
-        before, after, quotes, text_end = self._before, self._after, self._quotes, self._text_end
-        for event in events:
+        before, after = self._before, self._after
+        start, end = len(before), len(after)
+        for place, event in enumerate(events):
             data = event.data
             if (
                 data is None
                 or not data.startswith(before)
                 or not data.endswith(after)
-                or data.count(b'"') != quotes
-                or data[text_end] == 0x5C
+                or data.find(b'"', start) != len(data) - end
+                or data[-end - 1] == _BACKSLASH
             ):
-                return False
-        return True
+                return place
+        return len(events)
 
 
 def _text(chunk: Chunk) -> str | None:

@@ -20,7 +20,7 @@ from toolwire.proxy.protocols.chat.choice_repair import ChoiceRepair
 from toolwire.proxy.protocols.chat.errors import error_document, write_failure
 from toolwire.proxy.protocols.chat.plain_delta import PlainDelta
 from toolwire.proxy.protocols.chat.split import split
-from toolwire.proxy.protocols.chat.wire import Chunk, WireUsage, decode_chunk, lenient_usage
+from toolwire.proxy.protocols.chat.wire import WireUsage, decode_chunk, lenient_usage
 from toolwire.proxy.protocols.failure import from_exception
 from toolwire.proxy.protocols.identifiers import random_id
 from toolwire.proxy.protocols.neutral import Failure, Usage
@@ -55,12 +55,13 @@ class StreamRepair:
         return self._over or (bool(self._choices) and not self._unfinished())
 
     def feed(self, events: list[Event]) -> list[Event]:
-        if self._plain is not None and self._plain.fits_all(events):
+        plain = 0 if self._plain is None else self._plain.leading(events)
+        if plain == len(events):
             return events
         self._plain = None
-        repaired: list[Event] = []
+        repaired = events[:plain]
         last: Event | None = None
-        for event in events:
+        for event in events[plain:]:
             if self._is_plain(event):
                 repaired.append(event)
                 last = event
@@ -90,7 +91,15 @@ class StreamRepair:
             return False
         event.parsed = chunk
         choices = chunk.choices
-        if not choices or len(choices) != 1 or chunk.error is not None or not _is_whole(chunk):
+        if (
+            not choices
+            or len(choices) != 1
+            or chunk.error is not None
+            or chunk.id is None
+            or not chunk.object
+            or chunk.created is None
+            or chunk.model is None
+        ):
             return False
         choice = self._choices.get(choices[0].index)
         if choice is None or not choice.is_plain(choices[0]):
@@ -200,16 +209,6 @@ class StreamRepair:
     def _count(self, kind: str) -> None:
         self._changed = True
         self.repairs[kind] = self.repairs.get(kind, 0) + 1
-
-
-def _is_whole(chunk: Chunk) -> bool:
-    """Whether the fields around the choices are there."""
-    return (
-        chunk.id is not None
-        and bool(chunk.object)
-        and chunk.created is not None
-        and chunk.model is not None
-    )
 
 
 def _says_nothing(document: dict[str, Any]) -> bool:

@@ -45,7 +45,8 @@ def read_request(document: dict[str, Any]) -> Request:
     if count is not None and count != 1:
         fields.refuse("n", "must be 1: the upstream's protocol gives one answer only")
     return Request(
-        model=fields.text(document, "model"),
+        # servers of one model need no name, and some (Azure) have it in the path
+        model=fields.optional_text(document, "model") or "",
         turns=read_turns(document),
         protocol="chat",
         tools=read_tools(document),

@@ -29,6 +29,8 @@ from toolwire.proxy.protocols.neutral import (
 )
 
 _EXTRA = ("service_tier", "system_fingerprint")
+_SERVICE_TIERS = ("auto", "default", "flex", "scale", "priority", "fast")
+"""Other protocols have words of their own for this, which no client of this one knows."""
 
 
 # -------------------------------------------------------------------------------------- read
@@ -131,7 +133,11 @@ def write_answer(answer: Answer, request: Request) -> dict[str, Any]:
     if answer.usage is not None:
         document["usage"] = token_counts.write(answer.usage)
     extra = answer.extra or {}
-    return document | {name: extra[name] for name in _EXTRA if name in extra}
+    if (tier := extra.get("service_tier")) in _SERVICE_TIERS:
+        document["service_tier"] = tier
+    if isinstance(fingerprint := extra.get("system_fingerprint"), str):
+        document["system_fingerprint"] = fingerprint
+    return document
 
 
 def _write_message(parts: list[Part], calls: list[Call], stop: Stop | None) -> dict[str, Any]:

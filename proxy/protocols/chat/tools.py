@@ -20,8 +20,9 @@ from toolwire.proxy.protocols.neutral import (
     Tool,
 )
 
-_KNOWN_OF_TOOL = ("type", "function", "custom", "cache_control")
-_KNOWN_OF_FUNCTION = ("name", "description", "parameters", "strict")
+_KNOWN_OF_TOOL = ("type", "name", "function", "custom", "cache_control")
+_KNOWN_OF_FUNCTION = ("type", "name", "description", "parameters", "strict")
+"""Some clients say type and name twice, inside and outside of the function."""
 
 
 # -------------------------------------------------------------------------------------- read

@@ -6,6 +6,7 @@ Only what is read here stands in the structs; msgspec skips all else.  A chunk o
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, TypeVar
 
 import msgspec
@@ -118,7 +119,12 @@ def lenient_chunk(document: dict[str, Any]) -> Chunk:
 
 def lenient_usage(value: Any) -> WireUsage | None:
     """The token counts in ``value``, whatever it is."""
-    return _fitting(WireUsage, value) if isinstance(value, dict) else None
+    if not isinstance(value, dict):
+        return None
+    try:
+        return msgspec.convert(value, WireUsage)
+    except msgspec.ValidationError:
+        return _fitting(WireUsage, value)
 
 
 _NESTED: dict[str, type[Struct]] = {
@@ -133,9 +139,12 @@ _NESTED: dict[str, type[Struct]] = {
 _NESTED_LISTS: dict[str, type[Struct]] = {"choices": ChunkChoice, "tool_calls": CallDelta}
 
 
+_fields = cache(msgspec.structs.fields)
+
+
 def _fitting(kind: type[S], document: dict[str, Any]) -> S:
     fields: dict[str, Any] = {}
-    for info in msgspec.structs.fields(kind):
+    for info in _fields(kind):
         value = document.get(info.name)
         if info.name in _NESTED:
             value = _fitting(_NESTED[info.name], value) if isinstance(value, dict) else None
