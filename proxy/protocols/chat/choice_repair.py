@@ -130,6 +130,7 @@ class ChoiceRepair:
         if self._tags is not None:
             thinking, visible = self._tags.flush()
             if thinking or visible:
+                count("think_tag")
                 delta["content"] = (delta.get("content") or "") + visible
                 _add_thinking(delta, thinking)
         # a call that the limit cut off must not look whole

@@ -9,7 +9,7 @@ import re
 from typing import Any
 
 from toolwire.proxy.protocols.chat import fields
-from toolwire.proxy.protocols.chat.tools import read_cache
+from toolwire.proxy.protocols.chat.tools_read import read_cache
 from toolwire.proxy.protocols.codec import Quirks
 from toolwire.proxy.protocols.neutral import (
     Cache,

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolwire.proxy.protocols.chat import fields, thinking
+from toolwire.proxy.protocols.chat import fields, reasoning_blocks
 from toolwire.proxy.protocols.chat.content import read_content
 from toolwire.proxy.protocols.chat.response import extra_of_call
-from toolwire.proxy.protocols.chat.tools import read_cache
+from toolwire.proxy.protocols.chat.tools_read import read_cache
 from toolwire.proxy.protocols.identifiers import derived_id
 from toolwire.proxy.protocols.neutral import (
     Cache,
@@ -47,8 +47,8 @@ _KNOWN = frozenset(
         "cache_control",
         "reasoning_content",
         "reasoning",
-        thinking.BLOCKS,
-        thinking.VENDOR,
+        reasoning_blocks.BLOCKS,
+        reasoning_blocks.VENDOR,
     )
 )
 
@@ -144,10 +144,10 @@ class _Reader:
 
 def _read_thinking(message: dict[str, Any], at: str) -> list[Thinking]:
     """The signed blocks that a Messages upstream gave, else the text of the reasoning."""
-    path = f"{at}.{thinking.BLOCKS}"
-    blocks = fields.objects(message, thinking.BLOCKS, at)
-    if signed := thinking.read_blocks([block for _, block in blocks]):
-        vendor = fields.optional_text(message, thinking.VENDOR, at)
+    path = f"{at}.{reasoning_blocks.BLOCKS}"
+    blocks = fields.objects(message, reasoning_blocks.BLOCKS, at)
+    if signed := reasoning_blocks.read_blocks([block for _, block in blocks]):
+        vendor = fields.optional_text(message, reasoning_blocks.VENDOR, at)
         for part in signed:
             part.at, part.vendor = path, vendor
         return signed

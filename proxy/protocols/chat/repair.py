@@ -154,6 +154,9 @@ class StreamRepair:
         if not isinstance(document.get("choices"), list):
             self._count("choices_missing")
             document["choices"] = []
+        if not all(isinstance(choice, dict) for choice in document["choices"]):
+            self._count("choice_not_an_object")
+            document["choices"] = [c for c in document["choices"] if isinstance(c, dict)]
         if not document.get("object"):
             self._count("object_added")
             document["object"] = OBJECT
@@ -174,9 +177,7 @@ class StreamRepair:
         if document.get("usage") is not None:
             self._usage = lenient_usage(document["usage"])
 
-    def _choice(self, choice: Any) -> None:
-        if not isinstance(choice, dict):
-            return
+    def _choice(self, choice: dict[str, Any]) -> None:
         index = choice.get("index")
         if type(index) is not int:
             self._count("choice_index_added")
@@ -213,12 +214,7 @@ class StreamRepair:
 
 def _says_nothing(document: dict[str, Any]) -> bool:
     """Whether no choice of a chunk has anything but empty fields in its delta."""
-    return not any(
-        value
-        for choice in document["choices"]
-        if isinstance(choice, dict)
-        for value in choice["delta"].values()
-    )
+    return not any(value for choice in document["choices"] for value in choice["delta"].values())
 
 
 def _nonsense(data: bytes) -> Failure:

@@ -9,7 +9,7 @@ from typing import Any
 
 from toolwire.proxy.protocols.chat import fields, thinking
 from toolwire.proxy.protocols.chat.history_read import read_turns
-from toolwire.proxy.protocols.chat.tools import read_choice, read_tools
+from toolwire.proxy.protocols.chat.tools_read import read_choice, read_tools
 from toolwire.proxy.protocols.neutral import Request, Structured
 
 _MODELLED = thinking.FIELDS | {

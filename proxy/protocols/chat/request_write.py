@@ -10,7 +10,7 @@ from typing import Any
 
 from toolwire.proxy.protocols.chat.history_write import write_messages
 from toolwire.proxy.protocols.chat.thinking import write_thinking
-from toolwire.proxy.protocols.chat.tools import write_tools
+from toolwire.proxy.protocols.chat.tools_write import write_tools
 from toolwire.proxy.protocols.codec import Quirks
 from toolwire.proxy.protocols.neutral import Losses, Request
 

@@ -9,7 +9,7 @@ import time
 from typing import Any
 
 from toolwire.proxy.errors import BadUpstreamAnswer
-from toolwire.proxy.protocols.chat import finish, oddities, thinking
+from toolwire.proxy.protocols.chat import finish, oddities, reasoning_blocks
 from toolwire.proxy.protocols.chat import usage as token_counts
 from toolwire.proxy.protocols.chat.answer_repair import OBJECT, repair_answer
 from toolwire.proxy.protocols.chat.errors import error_document, read_error
@@ -85,8 +85,8 @@ def _read_message(message: dict[str, Any]) -> list[Part]:
 
 
 def _read_thinking(message: dict[str, Any]) -> list[Thinking]:
-    blocks = message.get(thinking.BLOCKS)
-    if isinstance(blocks, list) and (signed := thinking.read_blocks(blocks)):
+    blocks = message.get(reasoning_blocks.BLOCKS)
+    if isinstance(blocks, list) and (signed := reasoning_blocks.read_blocks(blocks)):
         return signed
     text = _text(message.get("reasoning_content")) or _text(message.get("reasoning"))
     return [Thinking(text, origin="chat")] if text else []
@@ -151,10 +151,10 @@ def _write_message(parts: list[Part], calls: list[Call], stop: Stop | None) -> d
     }
     if reasoning := "".join([thought.text for thought in thoughts]):
         message["reasoning_content"] = reasoning
-    if blocks := [block for thought in thoughts if (block := thinking.block_of(thought))]:
-        message[thinking.BLOCKS] = blocks
+    if blocks := [block for thought in thoughts if (block := reasoning_blocks.block_of(thought))]:
+        message[reasoning_blocks.BLOCKS] = blocks
         if vendor := next((thought.vendor for thought in thoughts if thought.vendor), None):
-            message[thinking.VENDOR] = vendor
+            message[reasoning_blocks.VENDOR] = vendor
     if calls:
         message["tool_calls"] = [write_call(call, cut=stop is Stop.LENGTH) for call in calls]
     return message

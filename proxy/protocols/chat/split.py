@@ -12,7 +12,7 @@ def split(chunk: dict[str, Any]) -> list[dict[str, Any]]:
     """The chunks in order: what is no call with the first call, each further call, and the finish
     reason, with the usage, after calls.  One with several choices stays whole."""
     choices = chunk["choices"]
-    if len(choices) != 1 or not isinstance(choices[0], dict):
+    if len(choices) != 1:
         return [chunk]
     choice = choices[0]
     calls = choice["delta"].get("tool_calls")

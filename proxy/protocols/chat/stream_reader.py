@@ -6,7 +6,7 @@ from enum import Enum
 
 from toolwire.proxy.errors import BadUpstreamAnswer, ToolwireError, UpstreamCut
 from toolwire.proxy.protocols import json, sse
-from toolwire.proxy.protocols.chat import finish, thinking
+from toolwire.proxy.protocols.chat import finish, reasoning_blocks
 from toolwire.proxy.protocols.chat import usage as token_counts
 from toolwire.proxy.protocols.chat.errors import error_document, read_error
 from toolwire.proxy.protocols.chat.wire import (
@@ -157,7 +157,7 @@ class StreamReader:
 
     def _sign(self, blocks: list[object], events: list[StreamEvent]) -> None:
         """The signed form of the thinking so far, which another gateway like this one adds."""
-        signed = thinking.read_blocks(blocks)
+        signed = reasoning_blocks.read_blocks(blocks)
         if self._voice is Thinking and len(signed) == 1 and signed[0].signature:
             events.append(PartEnd(self._voice_key, signed[0]))
             self._voice = None

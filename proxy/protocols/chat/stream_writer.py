@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct, structs
 
 from toolwire.proxy.protocols import json, sse
-from toolwire.proxy.protocols.chat import finish, thinking
+from toolwire.proxy.protocols.chat import finish, reasoning_blocks
 from toolwire.proxy.protocols.chat import usage as token_counts
 from toolwire.proxy.protocols.chat.errors import write_failure
 from toolwire.proxy.protocols.chat.repair import OBJECT
@@ -142,18 +142,18 @@ class StreamWriter:
             return []
         part = opened.part if event.part is None else event.part
         events = self._rest(opened, part) if type(part) is type(opened.part) else []
-        if isinstance(part, Thinking) and (block := thinking.block_of(part)) is not None:
+        if isinstance(part, Thinking) and (block := reasoning_blocks.block_of(part)) is not None:
             events.append(self._signed(block, part.vendor))
         return events
 
     def _signed(self, block: dict[str, Any], vendor: str | None) -> Event:
         """A signed block; the first alone tells the vendor, the next ones their place, without
         which the official SDK adds up no lists."""
-        delta: dict[str, Any] = {thinking.BLOCKS: [block]}
+        delta: dict[str, Any] = {reasoning_blocks.BLOCKS: [block]}
         if self._blocks:
-            delta = {thinking.BLOCKS: [{"index": self._blocks, **block}]}
+            delta = {reasoning_blocks.BLOCKS: [{"index": self._blocks, **block}]}
         elif vendor:
-            delta[thinking.VENDOR] = vendor
+            delta[reasoning_blocks.VENDOR] = vendor
         self._blocks += 1
         return self._chunk(json.encode(delta))
 

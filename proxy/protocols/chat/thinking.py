@@ -1,8 +1,6 @@
-"""Reasoning: the blocks that travel beside ``reasoning_content``, and how a model is told to think.
+"""How a model is told to think, or not to: by clients, and to upstreams.
 
-Chat Completions has no thinking of its own.  What upstreams agree on is its text, as
-``reasoning_content`` (https://api-docs.deepseek.com/guides/thinking_mode); ``reasoning_blocks`` is
-our own extension: the signed blocks of a Messages upstream, for clients to give back.
+Beside OpenAI's ``reasoning_effort`` there are several dialects.
 """
 
 from __future__ import annotations
@@ -11,45 +9,7 @@ from typing import Any
 
 from toolwire.proxy.protocols.chat import fields
 from toolwire.proxy.protocols.codec import Quirks
-from toolwire.proxy.protocols.neutral import Losses, Request, Thinking, ThinkingRequest
-
-BLOCKS = "reasoning_blocks"
-VENDOR = "reasoning_vendor"
-"""Beside the blocks: who signed them, for nobody else takes them back."""
-
-
-# ----------------------------------------------------------------------------- signed blocks
-def block_of(thinking: Thinking) -> dict[str, Any] | None:
-    """The block that a client must give back for ``thinking`` to count; None where there is none.
-
-    https://docs.anthropic.com/en/docs/build-with-claude/extended-thinking
-    """
-    if thinking.redacted is not None:
-        return {"type": "redacted_thinking", "data": thinking.redacted}
-    if thinking.signature and thinking.origin == "messages":
-        return {
-            "type": "thinking",
-            "thinking": thinking.text,
-            "signature": thinking.signature,
-        }
-    return None
-
-
-def thinking_of(block: Any) -> Thinking | None:
-    """The thinking in such a block; None for what is none."""
-    if not isinstance(block, dict):
-        return None
-    text, signature, data = block.get("thinking"), block.get("signature"), block.get("data")
-    if block.get("type") == "redacted_thinking" and isinstance(data, str):
-        return Thinking(redacted=data, origin="messages")
-    if block.get("type") != "thinking" or not isinstance(signature, str) or not signature:
-        return None
-    return Thinking(text if isinstance(text, str) else "", signature=signature, origin="messages")
-
-
-def read_blocks(blocks: list[Any]) -> list[Thinking]:
-    """The thinking in those of ``blocks`` that are signed."""
-    return [signed for block in blocks if (signed := thinking_of(block)) is not None]
+from toolwire.proxy.protocols.neutral import Losses, Request, ThinkingRequest
 
 
 # ------------------------------------------------------------------------- asked by a client
