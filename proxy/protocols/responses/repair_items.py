@@ -58,11 +58,11 @@ class RepairedItems:
 
     def added(self, chunk: wire.StreamEvent, changes: Changes) -> None:
         """``response.output_item.added``"""
+        document = wire.object_in(chunk.item)
         index = chunk.output_index
-        if index is None:
+        if index is None or self._is_taken(index, document):
             index = max((known for known in self.by_index if known is not None), default=-1) + 1
             self._set(changes, "output_index", index)
-        document = wire.object_in(chunk.item)
         self._remember(index, document, changes)
 
     def done(self, chunk: wire.StreamEvent, changes: Changes) -> None:
@@ -158,13 +158,22 @@ class RepairedItems:
 
     def _place(self, chunk: wire.StreamEvent, names: list[Any], changes: Changes) -> int:
         """The index of the item that an event is about."""
-        index = chunk.output_index
-        if index is None:
-            found = [self._index_of_id[name] for name in names if name in self._index_of_id]
-            index = found[0] if found else max(self._current, 0)
+        known = [name for name in names if isinstance(name, str) and name in self._index_of_id]
+        if known:
+            index = self._index_of_id[known[0]]
+        elif chunk.output_index is not None:
+            index = chunk.output_index
+        else:
+            index = max(self._current, 0)
+        if index != chunk.output_index:
             self._set(changes, "output_index", index)
         self._current = index
         return index
+
+    def _is_taken(self, index: int, document: dict[str, Any]) -> bool:
+        """Whether another item has that index: some upstreams count every item as the first."""
+        item = self.by_index.get(index)
+        return item is not None and document.get("id") not in (None, item.id)
 
     def _remember(self, index: int, document: dict[str, Any], changes: Changes) -> RepairedItem:
         item_type = document.get("type")

@@ -56,7 +56,7 @@ _ANTHROPIC_WORDS = {kind.anthropic for kind in failures.KINDS.values()} - {
 _LATEST = 2**53
 """Seconds; more is no time."""
 
-_UNFINISHED = frozenset({"queued", "in_progress"})
+_UNFINISHED = ("queued", "in_progress")
 _KNOWN = frozenset({"id", "model", "output", "status", "usage", "created_at", "incomplete_details"})
 
 

@@ -69,7 +69,7 @@ class OutputItems:
         """A call begins at once; what else an item holds begins with its first delta."""
         item = self._item(chunk)
         document = wire.object_in(chunk.item)
-        if document.get("type") not in _CALLS or item.parts:
+        if document.get("type") not in _CALLS or item.parts or item.done:
             return []
         call = output.read_call(document)
         if not call.name:

@@ -22,11 +22,14 @@ from toolwire.proxy.protocols.neutral import (
     PartEnd,
     PartStart,
     Ping,
+    Refusal,
     Request,
     Start,
     Stop,
     StreamEvent,
     StreamFailure,
+    Text,
+    Thinking,
     Usage,
     UsageReport,
 )
@@ -103,10 +106,12 @@ class ResponsesWriter:
 
     def _part_start(self, start: PartStart) -> _Written:
         events = self._close(start.key, None, None)
-        if item_type(start.part) is None:
+        self._waiting.pop(start.key, None)
+        if item_type(start.part) is not None:
+            return events + self._add(start.key, start.part)
+        if isinstance(start.part, Text | Refusal | Thinking):
             self._waiting[start.key] = start.part
-            return events
-        return events + self._add(start.key, start.part)
+        return events
 
     def _delta(self, delta: Delta) -> _Written:
         """The first text of a part; those after it take the shorter way in ``write``."""
@@ -165,6 +170,7 @@ class ResponsesWriter:
         item = self._open.pop(key, None)
         if item is None:
             return []
+        whole = whole if type(whole) is type(item.part) else None
         owed = self._delta_event(item, item.owed(whole))
         return owed + self._events(item.closing(whole, status))
 

@@ -1,0 +1,398 @@
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.proxy.protocols.responses.wire_events import (
+    CALL,
+    MESSAGE,
+    call_events,
+    completed,
+    created,
+    documents_of,
+    event,
+    message_events,
+    numbered,
+    read_all,
+    whole_stream,
+    wire,
+)
+from toolwire.proxy.protocols import json, sse
+from toolwire.proxy.protocols.neutral import Failure, Usage
+from toolwire.proxy.protocols.responses import CODEC
+from toolwire.proxy.protocols.sse import Event
+
+FIELDS = ("sequence_number", "output_index", "content_index", "item_id")
+
+
+def repair(events: Iterable[Event]) -> tuple[list[dict[str, Any]], dict[str, int]]:
+    """The documents that come out, the end of the body included, and the repairs."""
+    repair = CODEC.stream_repair()
+    passed = [*repair.feed(list(events)), *repair.close()]
+    assert all(
+        sent.name == json.decode(sent.data)["type"] for sent in passed if sent.data is not None
+    )
+    return documents_of(passed), repair.repairs
+
+
+def without(document: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in document.items() if name not in names}
+
+
+class TestNothingWrong:
+    def test_events_pass_as_the_very_objects_that_came(self) -> None:
+        events = wire(numbered(whole_stream()))
+        before = [(sent.data, sent.raw) for sent in events]
+        repair = CODEC.stream_repair()
+
+        passed = [*repair.feed(events[:5]), *repair.feed(events[5:6]), *repair.feed(events[6:])]
+
+        assert all(out is sent for out, sent in zip(passed, events, strict=True))
+        assert [(sent.data, sent.raw) for sent in passed] == before
+        assert repair.close() == []
+        assert repair.repairs == {}
+        assert repair.finished
+
+    def test_usage_is_noted(self) -> None:
+        repair = CODEC.stream_repair()
+        assert repair.usage is None
+
+        repair.feed(wire(numbered(whole_stream())))
+
+        assert repair.usage == Usage(input=12, output=3, cached=5, cache_written=2, reasoning=1)
+
+    def test_unknown_events_and_comments_pass(self) -> None:
+        comment = sse.comment("OPENROUTER PROCESSING")
+        known, later = whole_stream()[0], whole_stream()[1:]
+        unknown = event("response.brand_new", anything=[1])
+        events = wire(numbered([known, unknown, *later]))
+        repair = CODEC.stream_repair()
+
+        passed = repair.feed([comment, *events])
+
+        assert passed[0] is comment
+        assert all(out is sent for out, sent in zip(passed[1:], events, strict=True))
+
+    def test_obfuscation_and_other_fields_stay(self) -> None:
+        documents = numbered(whole_stream())
+        documents[3]["obfuscation"] = "abc"
+        del documents[3]["sequence_number"]
+
+        passed, _ = repair(wire(documents))
+
+        assert passed[3]["obfuscation"] == "abc"
+
+    def test_numbers_stay_as_they_are(self) -> None:
+        data = (
+            b'{"type":"response.brand_new","big":12345678901234567890123,"small":1.10,'
+            b'"huge":1e400,"text":"\\ud83d"}'
+        )
+        repair = CODEC.stream_repair()
+
+        (passed,) = repair.feed([Event(data)])
+
+        assert passed.data is not None
+        assert json.decode(passed.data) == {**json.decode(data), "sequence_number": 0}
+        assert b'"small":1.10,' in passed.data
+
+
+class TestLeftOut:
+    @pytest.mark.parametrize("field", FIELDS)
+    def test_a_field(self, field: str) -> None:
+        documents = numbered(whole_stream())
+
+        passed, repairs = repair(wire(without(document, field) for document in documents))
+
+        assert passed == documents
+        assert repairs == {field: sum(field in document for document in documents)}
+
+    def test_everything_at_once(self) -> None:
+        documents = numbered(whole_stream())
+
+        passed, _ = repair(
+            wire((without(document, *FIELDS[:3]) for document in documents), named=False)
+        )
+
+        assert passed == documents
+
+    def test_event_lines_are_added_and_the_data_stays(self) -> None:
+        events = wire(numbered(whole_stream()), named=False)
+        repair = CODEC.stream_repair()
+
+        passed = repair.feed(events)
+
+        assert [sent.data for sent in passed] == [sent.data for sent in events]
+        assert passed[0].encode().startswith(b"event: response.created\ndata: {")
+        assert repair.repairs == {"event_line": len(events)}
+
+    def test_an_event_line_that_says_something_else(self) -> None:
+        (sent,) = wire([created()])
+        sent.name = "message"
+
+        passed, repairs = repair([sent])
+
+        assert passed[0]["type"] == "response.created"
+        assert repairs["event_line"] == 1
+
+    def test_a_type_that_only_the_event_line_has(self) -> None:
+        documents = numbered(whole_stream())
+        events = wire(documents)
+        for sent, document in zip(events, documents, strict=True):
+            sent.data = json.encode(without(document, "type"))
+
+        passed, repairs = repair(events)
+
+        assert passed == documents
+        assert repairs == {"type": len(documents)}
+
+    def test_numbers_that_do_not_grow(self) -> None:
+        documents = [{**document, "sequence_number": 0} for document in whole_stream()]
+
+        passed, _ = repair(wire(documents))
+
+        assert [document["sequence_number"] for document in passed] == list(range(len(passed)))
+
+    def test_the_index_of_every_item_is_the_same(self) -> None:
+        documents = numbered([created(), *message_events(0), *call_events(0)])
+        documents += [{**completed([MESSAGE, CALL]), "sequence_number": 99}]
+
+        passed, _ = repair(wire(documents))
+
+        assert [d["output_index"] for d in passed if "output_index" in d] == [0] * 7 + [1] * 5
+
+    def test_arguments_that_come_only_when_they_are_done(self) -> None:
+        added, _, _, done, item = call_events(0)
+
+        passed, repairs = repair(wire(numbered([created(), added, done, item, completed([CALL])])))
+
+        assert [d["type"].removeprefix("response.") for d in passed] == [
+            "created",
+            "output_item.added",
+            "function_call_arguments.delta",
+            "function_call_arguments.done",
+            "output_item.done",
+            "completed",
+        ]
+        assert passed[2]["delta"] == CALL["arguments"]
+        assert (passed[2]["item_id"], passed[2]["output_index"]) == ("fc_1", 0)
+        assert [d["sequence_number"] for d in passed] == list(range(6))
+        assert repairs["delta"] == 1
+
+    def test_text_that_comes_only_when_it_is_done(self) -> None:
+        documents = message_events(0)
+        del documents[2:4]
+
+        passed, _ = repair(wire(numbered([created(), *documents, completed([MESSAGE])])))
+
+        (delta,) = [d for d in passed if d["type"] == "response.output_text.delta"]
+        assert (delta["delta"], delta["logprobs"]) == ("Hello", [])
+
+    def test_the_output_of_the_last_event(self) -> None:
+        documents = numbered([*whole_stream()[:-1], completed([])])
+
+        passed, repairs = repair(wire(documents))
+
+        assert passed[-1]["response"]["output"] == [MESSAGE, CALL]
+        assert repairs == {"output": 1}
+
+    @pytest.mark.parametrize(
+        ("arguments", "text"), [({"city": "Oslo"}, '{"city":"Oslo"}'), (None, "")]
+    )
+    def test_arguments_that_are_no_text(self, arguments: Any, text: str) -> None:
+        added, _, _, done, item = call_events(0)
+        done["arguments"] = arguments
+        item["item"] = {**CALL, "arguments": arguments}
+
+        passed, repairs = repair(wire(numbered([created(), added, done, item, completed([])])))
+
+        assert passed[-3]["arguments"] == text
+        assert passed[-2]["item"]["arguments"] == text
+        assert repairs["arguments_not_text"] == 2
+
+    def test_calls_without_ids(self) -> None:
+        """llama.cpp: a call has no id of its own, and its events name it by its call_id."""
+        item = without(CALL, "id")
+        documents = [
+            created(),
+            event("response.output_item.added", item={**item, "arguments": ""}),
+            event(
+                "response.function_call_arguments.delta",
+                item_id="call_1",
+                delta=CALL["arguments"],
+            ),
+            event("response.output_item.done", item=item),
+            completed([item]),
+        ]
+
+        passed, _ = repair(wire(documents))
+
+        made = passed[1]["item"]["id"]
+        assert made.startswith("fc_")
+        assert passed[2]["item_id"] == passed[3]["item"]["id"] == made
+        assert passed[4]["response"]["output"][0]["id"] == made
+        assert [d["output_index"] for d in passed[1:4]] == [0, 0, 0]
+
+    def test_llama_cpp_tells_of_the_ends_last(self) -> None:
+        """Its items are done in the end, after all deltas, and have no index."""
+        message, call = message_events(0), call_events(1)
+        documents = [created(), *message[:4], *call[:3], *message[4:], call[4]]
+
+        passed, _ = repair(
+            wire([without(d, *FIELDS[:3]) for d in [*documents, completed([MESSAGE, CALL])]])
+        )
+
+        assert [d["output_index"] for d in passed[1:-1]] == [0] * 4 + [1] * 3 + [0] * 3 + [1]
+
+
+class TestIds:
+    def test_an_item_with_another_id_in_every_event(self) -> None:
+        documents = numbered(whole_stream())
+        for number, document in enumerate(documents[2:8]):
+            if "item_id" in document:
+                document["item_id"] = f"rotated_{number}"
+            else:
+                document["item"] = {**document["item"], "id": f"rotated_{number}"}
+        documents[-1]["response"] = {
+            **documents[-1]["response"],
+            "output": [{**MESSAGE, "id": "rotated_again"}, CALL],
+        }
+
+        passed, repairs = repair(wire(documents))
+
+        assert passed == numbered(whole_stream())
+        assert repairs == {"item_id": 7}
+
+
+class TestEnd:
+    def test_a_stray_done_marker_is_dropped(self) -> None:
+        events = [*wire(numbered(whole_stream())), Event(b"[DONE]", raw=b"data: [DONE]")]
+        repair = CODEC.stream_repair()
+
+        passed = repair.feed(events)
+
+        assert len(passed) == len(events) - 1
+        assert repair.repairs == {"done_marker": 1}
+
+    @pytest.mark.parametrize("length", [1, 4, 9, 13])
+    def test_a_stream_that_breaks_off(self, length: int) -> None:
+        documents = numbered(whole_stream())[:length]
+
+        passed, repairs = repair(wire(documents))
+
+        last = passed[-1]
+        assert passed[:-1] == documents
+        assert last["type"] == "response.failed"
+        assert last["sequence_number"] == length
+        assert last["response"]["id"] == "resp_u1"
+        assert last["response"]["status"] == "failed"
+        assert "broke off" in last["response"]["error"]["message"]
+        assert last["response"]["output"] == [MESSAGE, CALL][: (length > 7) + (length > 12)]
+        assert repairs == {"broken_off": 1}
+
+    def test_a_stream_that_never_began(self) -> None:
+        (failed,) = CODEC.stream_repair().close(Failure(504, "too late"))
+
+        (document,) = documents_of([failed])
+        assert document["type"] == "response.failed"
+        assert document["response"]["error"]["message"] == "too late"
+
+    def test_an_error_and_the_failed_response_after_it(self) -> None:
+        error = {"code": "insufficient_quota", "message": "No money"}
+        documents = numbered(
+            [created(), event("error", error=error), completed([], "failed", error=error)]
+        )
+
+        passed, repairs = repair(wire(documents))
+
+        assert passed == documents
+        assert repairs == {}
+
+    def test_an_error_alone_is_an_end(self) -> None:
+        documents = numbered([created(), event("error", code=None, message="Boom", param=None)])
+
+        passed, _ = repair(wire(documents))
+
+        assert passed == documents
+
+    def test_the_error_of_a_server_that_thinks_of_chat(self) -> None:
+        error = {"message": "Boom", "code": 502}
+
+        passed, _ = repair([Event(json.encode({"error": error}))])
+
+        assert passed == [
+            {
+                "error": error,
+                "code": 502,
+                "message": "Boom",
+                "param": None,
+                "type": "error",
+                "sequence_number": 0,
+            }
+        ]
+
+    def test_nothing_comes_after_the_end(self) -> None:
+        documents = numbered([*whole_stream(), *whole_stream()])
+
+        passed, repairs = repair(wire(documents))
+
+        assert passed == documents[:14]
+        assert repairs == {"after_the_end": 14}
+
+
+class TestAnswer:
+    def test_nothing_wrong(self) -> None:
+        document = completed([MESSAGE, CALL])["response"]
+        before = json.encode(document)
+
+        assert CODEC.repair_answer(document) == {}
+        assert json.encode(document) == before
+
+    def test_ids_and_arguments(self) -> None:
+        item = {**without(CALL, "id"), "arguments": {"city": "Oslo"}}
+        document = completed([without(MESSAGE, "id"), item])["response"]
+
+        repairs = CODEC.repair_answer(document)
+
+        assert repairs == {"item_id": 2, "arguments_not_text": 1}
+        message, call = document["output"]
+        assert message["id"].startswith("msg_")
+        assert call["id"].startswith("fc_")
+        assert call["arguments"] == '{"city":"Oslo"}'
+
+
+@given(st.data())
+def test_reads_may_end_anywhere(data: st.DataObject) -> None:
+    body = sse.encode(wire(numbered(whole_stream())))
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(body)), max_size=8)))
+    decoder, repair = sse.Decoder(), CODEC.stream_repair()
+    passed: list[Event] = []
+    for start, end in zip([0, *cuts], [*cuts, len(body)], strict=True):
+        passed += repair.feed(decoder.feed(body[start:end]))
+    passed += repair.feed(decoder.flush()) + repair.close()
+
+    assert sse.encode(passed) == body
+    assert repair.repairs == {}
+
+
+@given(st.data())
+def test_fields_left_out_here_and_there(data: st.DataObject) -> None:
+    documents = numbered(whole_stream())
+    # an upstream counts either always or never: only then are its numbers to be believed
+    counted = data.draw(st.booleans())
+    sent = [
+        without(
+            document,
+            *([] if counted else ["sequence_number"]),
+            *data.draw(st.sets(st.sampled_from(["output_index", "content_index"]))),
+        )
+        for document in documents
+    ]
+
+    passed, _ = repair(wire(sent, named=data.draw(st.booleans())))
+
+    assert passed == documents
+    assert read_all(wire(passed)) == read_all(wire(documents))
