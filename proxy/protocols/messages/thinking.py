@@ -53,7 +53,10 @@ def write_thinking(
     if wish is None:
         return
     if wish.enabled is False or wish.effort == "none":
-        document["thinking"] = {"type": "disabled"}
+        if quirks.thinking_optional:
+            document["thinking"] = {"type": "disabled"}
+        else:
+            losses.drop(wish.at, "the model always thinks")
         return
     if not (wish.enabled or wish.effort or wish.budget or wish.adaptive):
         return

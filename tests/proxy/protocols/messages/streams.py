@@ -8,6 +8,7 @@ from typing import Any
 from anthropic.types import Message, RawMessageStreamEvent
 from pydantic import TypeAdapter
 
+from toolwire.proxy.protocols.json import encode
 from toolwire.proxy.protocols.sse import Event
 
 _MESSAGE: TypeAdapter[Any] = TypeAdapter(Message)
@@ -17,7 +18,7 @@ _EVENT: TypeAdapter[Any] = TypeAdapter(RawMessageStreamEvent)
 def event(kind: str, /, **fields: Any) -> Event:
     """An event as an upstream sends it."""
     data = json.dumps({"type": kind, **fields}, ensure_ascii=False, separators=(",", ":")).encode()
-    return Event(data, kind, raw=b"event: %b\ndata: %b\n\n" % (kind.encode(), data))
+    return Event(data, kind, raw=b"event: %b\ndata: %b" % (kind.encode(), data))
 
 
 def documents(events: list[Event]) -> list[dict[str, Any]]:
@@ -26,7 +27,7 @@ def documents(events: list[Event]) -> list[dict[str, Any]]:
 
 def check_message(message: dict[str, Any]) -> None:
     """The official SDK's own type takes the message; it is strict here."""
-    _MESSAGE.validate_python(json.loads(json.dumps(message)))
+    _MESSAGE.validate_python(json.loads(encode(message)))
 
 
 def assembled(events: list[Event]) -> dict[str, Any]:

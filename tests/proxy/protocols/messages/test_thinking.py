@@ -70,6 +70,12 @@ def test_no_thinking(wish: ThinkingRequest, profile: Profile) -> None:
     assert written(wish, profile)[0]["thinking"] == {"type": "disabled"}
 
 
+def test_a_model_that_always_thinks_is_not_told_to_stop() -> None:
+    document, losses = written(effort("none"), Profile(thinking_optional=False))
+    assert "thinking" not in document
+    assert losses == [("dropped", AT)]
+
+
 @pytest.mark.parametrize("wish", [None, ThinkingRequest(), ThinkingRequest(summary="auto")])
 @pytest.mark.parametrize("profile", [BUDGETS, ADAPTIVE])
 def test_no_wish(wish: ThinkingRequest | None, profile: Profile) -> None:
