@@ -91,7 +91,7 @@ class _Pairing:
                 parts.append(part)
         if turn.role is not Role.ASSISTANT:
             self._run += 1
-        return replace(turn, parts=parts), slots
+        return Turn(turn.role, parts, turn.name, turn.at), slots
 
     def _slot(self, call: Call) -> _Slot:
         self._calls += 1
@@ -118,7 +118,10 @@ class _Pairing:
         """Puts ``result`` where it belongs; what stays in its place instead."""
         slot = self._find(result.call_id)
         if slot is not None:
-            slot.result = replace(result, call_id=slot.call.id, custom=slot.call.custom)
+            call = slot.call
+            if result.call_id != call.id or result.custom != call.custom:
+                result = replace(result, call_id=call.id, custom=call.custom)
+            slot.result = result
             return []
         if result.call_id and result.call_id in self._by_id:
             self._losses.drop(result.at, f"the call {result.call_id!r} has its result already")
