@@ -197,4 +197,5 @@ class RepairedItems:
 
 
 def is_about_part(kind: str) -> bool:
+    """Whether ``RepairedItems.part`` is for events of this type."""
     return kind in _PART_EVENTS

@@ -143,7 +143,9 @@ def _write_thinking(
     asked = "none" if wish.enabled is False else wish.effort
     if asked is None and wish.budget is not None:
         asked = effort_of_budget(wish.budget, quirks.thinking_budgets)
-    known = asked and nearest_effort(asked, quirks.efforts)
+    optional = quirks.thinking_optional
+    efforts = [word for word in quirks.efforts if word != "none" or optional]
+    known = asked and nearest_effort(asked, efforts)
     if known:
         reasoning["effort"] = known
     if asked is not None and known is None:

@@ -101,7 +101,8 @@ def failed_response(document: dict[str, Any]) -> Failure | None:
     """The error of a response that failed or was cancelled; None of any other."""
     error = document.get("error")
     status = document.get("status")
-    if not error and status not in ("failed", "cancelled"):
+    failed = status in ("failed", "cancelled")
+    if not failed and (not error or isinstance(document.get("output"), list)):
         return None
     if isinstance(error, dict):
         return read_error(error)

@@ -62,7 +62,7 @@ class OutputItems:
 
     def __init__(self) -> None:
         self.parts: list[Part] = []
-        self._items: dict[int, _Item] = {}
+        self._items: dict[int | None, _Item] = {}
         self._last_index = 0
 
     def added(self, chunk: wire.StreamEvent) -> list[StreamEvent]:
@@ -80,10 +80,17 @@ class OutputItems:
 
     def delta(self, chunk: wire.StreamEvent, kind: PartKind) -> list[StreamEvent]:
         """More text of a part."""
-        if not isinstance(chunk.delta, str) or not chunk.delta:
+        text = chunk.delta
+        if not isinstance(text, str) or not text:
             return []
+        item = self._items.get(chunk.output_index)
+        if item is not None and item.shown is None:
+            known = item.parts.get(chunk.content_index or 0)
+            if known is not None:  # the common case by far
+                known.said.append(text)
+                return [Delta(known.key, text)]
         part, events = self._part(self._item(chunk), chunk, kind)
-        return events + part.say(chunk.delta) if part is not None else events
+        return events + part.say(text) if part is not None else events
 
     def whole(self, chunk: wire.StreamEvent, kind: PartKind) -> list[StreamEvent]:
         """A ``.done`` event: what it says beyond the deltas."""

@@ -60,14 +60,16 @@ class StreamedItem:
         self.delta_head = json.encode(constant)[:-1] + b',"sequence_number":'
 
     def opening(self) -> list[Said]:
-        """The item and its part are there, and empty."""
-        said: list[Said] = [
-            ("response.output_item.added", {"output_index": self.index, "item": self.item})
-        ]
-        if self._kind in _PART_EVENT:
-            fields = {**self._place, "part": self._content("")}
-            said.append((f"{_PART_EVENT[self._kind]}.added", fields))
-        return said
+        """The item is there, and empty."""
+        fields = {"output_index": self.index, "item": self.item}
+        return [("response.output_item.added", fields)]
+
+    def part_opening(self) -> list[Said]:
+        """Its part is there, and empty: before the first delta."""
+        if self._kind not in _PART_EVENT:
+            return []
+        fields = {**self._place, "part": self._content("")}
+        return [(f"{_PART_EVENT[self._kind]}.added", fields)]
 
     def owed(self, whole: Part | None) -> str:
         """The text that is still to be said before the end; ``whole`` is the part, if known."""
@@ -85,7 +87,7 @@ class StreamedItem:
         text = "".join(self.said)
         self.item = self._finished(whole, text, status)
         done: Said = ("response.output_item.done", {"output_index": self.index, "item": self.item})
-        if self._kind is None:
+        if self._kind is None or (self._kind in _PART_EVENT and not text):
             return [done]
         whole_field = {WHOLE_FIELD[self._kind]: text}
         said: list[Said] = [

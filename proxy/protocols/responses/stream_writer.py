@@ -185,11 +185,12 @@ class ResponsesWriter:
     def _delta_event(self, item: StreamedItem, text: str) -> _Written:
         if not text or not item.delta_head:
             return []
+        opening = [] if item.said else self._events(item.part_opening())
         item.said.append(text)
         number = self._sequence
         self._sequence = number + 1
         data = b'%b%d,"delta":%b}' % (item.delta_head, number, json.encode(text))
-        return [Event(data, item.delta_name)]
+        return [*opening, Event(data, item.delta_name)]
 
     def _events(self, said: list[Said]) -> _Written:
         events = []

@@ -228,6 +228,23 @@ class TestItems:
             ("messages[1].name", "dropped"),
         ]
 
+    def test_system_turns_with_more_than_text_stay_items(self) -> None:
+        picture = Image(Source(url="https://x.example/a.png"))
+
+        document, _ = write([Turn(Role.DEVELOPER, [Text("Look."), picture])])
+
+        assert "instructions" not in document
+        assert document["input"][0]["role"] == "developer"
+        assert len(document["input"][0]["content"]) == 2
+
+    def test_pictures_of_the_assistant(self) -> None:
+        picture = Image(Source(url="https://x.example/a.png"), at="messages[1].content[1]")
+
+        document, losses = write([Turn(Role.ASSISTANT, [Text("so"), picture])])
+
+        assert document["input"] == [{"type": "message", "role": "assistant", "content": "so"}]
+        assert losses == [("messages[1].content[1]", "dropped")]
+
     def test_ciphertext_of_responses_goes_back_and_is_asked_for(self) -> None:
         thinking = Thinking("Sum.", encrypted="gAAA", origin="responses", id="rs_1", summary=True)
 
@@ -473,6 +490,14 @@ class TestFields:
         assert losses == [("reasoning_effort", "coerced")]
         assert "reasoning" not in nothing
         assert dropped == [("reasoning_effort", "dropped")]
+
+    def test_a_model_that_cannot_stop_thinking_thinks_little(self) -> None:
+        wish = ThinkingRequest(enabled=False, at="thinking")
+
+        document, losses = write(thinking=wish, profile={"thinking_optional": False})
+
+        assert document["reasoning"] == {"effort": "minimal"}
+        assert losses == [("thinking", "coerced")]
 
     def test_nothing_is_stored_for_clients_that_keep_their_history(self) -> None:
         assert write(store=True)[0]["store"] is False
