@@ -8,10 +8,13 @@ connection broken off, so that no client takes its answer for complete.
 from __future__ import annotations
 
 import errno
+import os
 import signal
 import socket
+from asyncio import CancelledError
 from collections.abc import Callable
 from functools import partial
+from logging import LogRecord, getLogger
 from typing import Any
 
 import structlog
@@ -20,6 +23,7 @@ import uvicorn
 from toolwire.config.model import Server, Settings
 from toolwire.proxy import logging
 from toolwire.proxy.app import Toolwire, create_app
+from toolwire.proxy.errors import ToolwireError
 
 KEEP_ALIVE_SECONDS = 75
 """How long an unused connection of a client is kept.  Longer than the 60 s of what usually stands
@@ -45,7 +49,7 @@ def serve(settings: Settings, listening: Callable[[str], None]) -> int:
     ``listening`` is called with the gateway's URL as soon as clients may connect.  Raises
     ``CannotListen``.  To be called in the main thread, which gets the signals.
     """
-    app = create_app(settings)  # what cannot be built is told now, not by each worker
+    app = _app_for(settings)  # what cannot be built is told now, not by each worker
     server = settings.server
     with listen(server.host, server.port) as listener:
         host, port = listener.getsockname()[:2]
@@ -55,7 +59,7 @@ def serve(settings: Settings, listening: Callable[[str], None]) -> int:
             return _in_this_process(app, server, listener)
         from toolwire.proxy.workers import run_workers
 
-        config = uvicorn_config(partial(_app_of_worker, settings), server, factory=True)
+        config = uvicorn_config(partial(_app_for, settings), server, factory=True)
         return run_workers(config, listener)
 
 
@@ -69,11 +73,15 @@ def listen(host: str, port: int) -> socket.socket:
         return socket.create_server(address, family=family, backlog=BACKLOG, dualstack_ipv6=both)
     except OSError as error:
         where = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-        hint = "; is it running already? --port takes another one, 0 any that is free"
-        in_use = error.errno == errno.EADDRINUSE
-        raise CannotListen(
-            f"cannot listen on {where}: {error.strerror}{hint if in_use else ''}"
-        ) from error
+        raise CannotListen(f"cannot listen on {where}: {_reason(error)}") from error
+
+
+def _reason(error: OSError) -> str:
+    if isinstance(error, socket.gaierror):  # its numbers are of another kind
+        return str(error.strerror)
+    if error.errno == errno.EADDRINUSE:
+        return "the port is in use; --port takes another one, and --port 0 any that is free"
+    return os.strerror(error.errno) if error.errno else str(error)
 
 
 def url_of(listener: socket.socket) -> str:
@@ -127,7 +135,14 @@ def _in_this_process(app: Toolwire, server: Server, listener: socket.socket) -> 
     return 0
 
 
-def _app_of_worker(settings: Settings) -> Toolwire:
-    """Called in each worker, which starts as a fresh interpreter."""
+def _app_for(settings: Settings) -> Toolwire:
+    """The log and the app of this process; a worker calls it too, in a fresh interpreter."""
     logging.configure(settings.server.log_level, settings.server.log_format)
+    getLogger("uvicorn.error").addFilter(_is_news)
     return create_app(settings)
+
+
+def _is_news(record: LogRecord) -> bool:
+    """An answer that was broken off on purpose is a line of the access log, and no traceback."""
+    error = record.exc_info[1] if record.exc_info else None
+    return not isinstance(error, ToolwireError | CancelledError)

@@ -57,9 +57,16 @@ def demo_upstream() -> Iterator[str]:
     from toolwire.proxy.serve import listen, url_of
 
     listener = listen("127.0.0.1", 0)
-    running = uvicorn.Server(
-        uvicorn.Config(create_demo(), ws="none", lifespan="off", log_config=None, access_log=False)
+    config = uvicorn.Config(
+        create_demo(),
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
     )
+    running = uvicorn.Server(config)
     thread = Thread(target=running.run, args=([listener],), name="demo-upstream", daemon=True)
     thread.start()
     try:
@@ -87,6 +94,6 @@ def welcome(url: str) -> str:
     """What to type, for a gateway at ``url``."""
     from toolwire.proxy.demo import QUIRKS
 
-    quirks = "\n".join(f"  {quirk.name:<18}{quirk.doc}" for quirk in QUIRKS.values())
+    quirks = "\n".join(f"  {quirk.name:<20}{quirk.doc}" for quirk in QUIRKS.values())
     text = Template(_WELCOME.read_text("utf-8"))
     return text.substitute(URL=url, QUIRKS=quirks)

@@ -1,4 +1,4 @@
-"""What ``serve`` and ``demo`` have in common: the log is set up, the gateway runs."""
+"""What ``serve`` and ``demo`` have in common: they run a gateway."""
 
 from __future__ import annotations
 
@@ -15,10 +15,8 @@ def run_gateway(settings: Settings, listening: Callable[[str], None]) -> int:
 
     ``listening`` is called with the gateway's own URL as soon as clients may connect.
     """
-    from toolwire.proxy import logging
     from toolwire.proxy.serve import CannotListen, serve
 
-    logging.configure(settings.server.log_level, settings.server.log_format)
     try:
         return serve(settings, listening)
     except CannotListen as error:
