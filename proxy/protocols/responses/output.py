@@ -85,7 +85,7 @@ def write_output(
     parts: list[Part], response_id: str, names: Names, *, unfinished: bool
 ) -> list[Item]:
     """The items of ``parts``; ``unfinished``: the last of them was cut short."""
-    kept = [part for part in parts if item_type(part) is not None]
+    kept = [part for part in parts if is_item(part)]
     return [
         write_item(
             part,
@@ -98,18 +98,27 @@ def write_output(
 
 
 def item_type(part: Part) -> str | None:
-    """The type of the item that carries ``part``; None where nothing can, or nothing is in it."""
+    """The type of the item that carries such a part; None where no item does."""
     match part:
-        case Text(text) | Refusal(text):
-            return "message" if text else None
+        case Text() | Refusal():
+            return "message"
         case Thinking():
-            kept = part.text or part.signature or part.redacted or part.encrypted
-            return "reasoning" if kept else None
+            return "reasoning"
         case Call():
             return "custom_tool_call" if part.custom else "function_call"
-        case Opaque("responses", value) if isinstance(value, dict):
+        case Opaque("responses", dict() as value):
             return str(value.get("type"))
     return None
+
+
+def is_item(part: Part) -> bool:
+    """Whether there is anything in ``part`` to make an item of."""
+    match part:
+        case Text(text) | Refusal(text):
+            return text != ""
+        case Thinking():
+            return bool(part.text or part.signature or part.redacted or part.encrypted)
+    return item_type(part) is not None
 
 
 def item_id(part: Part, response_id: str, index: int) -> str:

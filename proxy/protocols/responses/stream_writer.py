@@ -35,7 +35,7 @@ from toolwire.proxy.protocols.neutral import (
 )
 from toolwire.proxy.protocols.responses.echo import response_object
 from toolwire.proxy.protocols.responses.namespaces import namespaced_names
-from toolwire.proxy.protocols.responses.output import item_id, item_type, text_of
+from toolwire.proxy.protocols.responses.output import is_item, item_id, text_of
 from toolwire.proxy.protocols.responses.response import (
     REASONS,
     close_response,
@@ -107,7 +107,7 @@ class ResponsesWriter:
     def _part_start(self, start: PartStart) -> _Written:
         events = self._close(start.key, None, None)
         self._waiting.pop(start.key, None)
-        if item_type(start.part) is not None:
+        if is_item(start.part):
             return events + self._add(start.key, start.part)
         if isinstance(start.part, Text | Refusal | Thinking):
             self._waiting[start.key] = start.part
@@ -127,7 +127,7 @@ class ResponsesWriter:
         waiting = self._waiting.pop(end.key, None)
         if waiting is not None:
             part = end.part or waiting
-            events = self._add(end.key, part) if item_type(part) is not None else []
+            events = self._add(end.key, part) if is_item(part) else []
         return events + self._close(end.key, end.part, None)
 
     def _finish(self, finish: Finish) -> _Written:

@@ -35,6 +35,12 @@ from toolwire.proxy.protocols.responses import CODEC
 
 NATIVE: TypeAdapter[Any] = TypeAdapter(ResponseStreamEvent)
 START = Start("chatcmpl-1", "demo-model", created=1700000000)
+PREFIXES = {
+    "message": "msg_",
+    "reasoning": "rs_",
+    "function_call": "fc_",
+    "custom_tool_call": "ctc_",
+}
 TERMINAL = ("response.completed", "response.incomplete", "response.failed")
 
 
@@ -421,6 +427,7 @@ def test_whatever_comes_the_stream_is_well_formed(events: list[StreamEvent]) -> 
         if document["type"] == "response.output_item.added":
             assert index == len(open_items) + len(finished)
             open_items[index] = document["item"]["id"]
+            assert open_items[index].startswith(PREFIXES[document["item"]["type"]])
             texts[index] = ""
             continue
         if document["type"] == "response.output_item.done":
