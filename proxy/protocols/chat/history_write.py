@@ -20,6 +20,7 @@ from toolwire.proxy.protocols.neutral import (
     Opaque,
     Part,
     Refusal,
+    Request,
     Result,
     Role,
     Text,
@@ -35,15 +36,16 @@ _LABEL = "Result of the call {id} ({name}):"
 _LABEL_WITHOUT_NAME = "Result of the call {id}:"
 
 
-def write_messages(turns: list[Turn], quirks: Quirks, losses: Losses) -> list[dict[str, Any]]:
+def write_messages(request: Request, quirks: Quirks, losses: Losses) -> list[dict[str, Any]]:
     """The messages of arranged turns: each result of a user turn is a message of its own, before
     what the user says."""
-    writer = _Writer(quirks, losses)
-    return [message for turn in turns for message in writer.write(turn)]
+    writer = _Writer(quirks, losses, native=request.protocol == "chat")
+    return [message for turn in request.turns for message in writer.write(turn)]
 
 
 class _Writer:
-    def __init__(self, quirks: Quirks, losses: Losses) -> None:
+    def __init__(self, quirks: Quirks, losses: Losses, *, native: bool) -> None:
+        self._native = native
         self._quirks = quirks
         self._losses = losses
         self._names: dict[str, str] = {}
@@ -153,10 +155,11 @@ class _Writer:
         self._names[call.id] = call.name
         if call.cache is not None:
             self._losses.drop(call.cache.at, "a call bears no cache mark in Chat Completions")
-        for protocol, unknown in (call.extra or {}).items():
-            if protocol != "chat":
-                for name in unknown if isinstance(unknown, dict) else ():
-                    self._losses.drop(f"{call.at}.{name}", "Chat Completions has no such field")
+        extra = call.extra or {}
+        if self._native:
+            return write_call(call) | extra
+        for name in extra:
+            self._losses.drop(f"{call.at}.{name}", "Chat Completions has no such field")
         return write_call(call)
 
 

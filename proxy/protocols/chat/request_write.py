@@ -40,7 +40,7 @@ _STOP_PATHS = {"chat": "stop", "messages": "stop_sequences", "responses": "stop"
 def write_request(request: Request, quirks: Quirks, losses: Losses) -> dict[str, Any]:
     """The document for the upstream; what it cannot carry is in ``losses``."""
     document: dict[str, Any] = {"model": request.model} if request.model else {}
-    document["messages"] = write_messages(request.turns, quirks, losses)
+    document["messages"] = write_messages(request, quirks, losses)
     document |= write_tools(request, quirks, losses)
     if request.max_tokens is not None:
         document[quirks.max_tokens_field] = request.max_tokens

@@ -109,7 +109,7 @@ def extra_of_call(call: dict[str, Any]) -> dict[str, Any] | None:
     """The fields of a call that are not documented, for ``Call.extra``; ``index`` says nothing."""
     known = ("id", "type", "index", "function", "custom", "cache_control")
     unknown = {name: value for name, value in call.items() if name not in known and value}
-    return {"chat": unknown} if unknown else None
+    return unknown or None
 
 
 # ------------------------------------------------------------------------------------- write
@@ -162,13 +162,12 @@ def _write_message(parts: list[Part], calls: list[Call], stop: Stop | None) -> d
 
 def write_call(call: Call, *, cut: bool = False) -> dict[str, Any]:
     """An entry of ``tool_calls``; no arguments are ``{}`` unless the call was ``cut``."""
-    extra = (call.extra or {}).get("chat") or {}
     if call.custom:
         custom = {"name": call.name, "input": call.arguments}
-        return {"id": call.id, "type": "custom", "custom": custom, **extra}
+        return {"id": call.id, "type": "custom", "custom": custom}
     arguments = call.arguments if cut or call.arguments.strip() else "{}"
     function = {"name": call.name, "arguments": arguments}
-    return {"id": call.id, "type": "function", "function": function, **extra}
+    return {"id": call.id, "type": "function", "function": function}
 
 
 def _text(value: Any) -> str:

@@ -177,9 +177,7 @@ class StreamReader:
         place = piece.index or 0
         key = self._calls.get(place)
         if key is None:
-            extra = (
-                {"chat": {"extra_content": piece.extra_content}} if piece.extra_content else None
-            )
+            extra = {"extra_content": piece.extra_content} if piece.extra_content else None
             call = Call(piece.id or random_id("call_"), name or "", custom=custom, extra=extra)
             key = self._begin_call(place, call, events)
         if text:

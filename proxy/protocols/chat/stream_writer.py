@@ -127,7 +127,6 @@ class StreamWriter:
             "id": call.id or random_id("call_"),
             "type": kind,
             kind: {"name": call.name, text: ""},
-            **((call.extra or {}).get("chat") or {}),
         }
         first = self._chunk(json.encode({"tool_calls": [head]}))
         return [first, *self._rest(opened, call)]

@@ -108,7 +108,7 @@ def test_a_custom_call_and_the_fields_of_another_vendor() -> None:
     )
     starts = [event.part for event in events if isinstance(event, PartStart)]
     assert starts == [
-        Call("a", "f", extra={"chat": {"extra_content": extra}}),
+        Call("a", "f", extra={"extra_content": extra}),
         Call("b", "patch", custom=True),
     ]
 
