@@ -5,6 +5,8 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any, TypeVar
 
+from msgspec import Raw
+
 from toolwire.proxy.errors import InvalidRequest
 from toolwire.proxy.protocols.json import type_name
 
@@ -22,7 +24,7 @@ _WORDS: dict[type, str] = {
 def required(fields: dict[str, Any], name: str, kind: type[T], at: str = "") -> T:
     """The value of a field that must be there.  ``at`` is the path of ``fields``, "" at the top."""
     if name not in fields:
-        raise invalid(_path(at, name), "is missing")
+        raise invalid(_path(at, name), f"is missing; it must be {_WORDS[kind]}")
     return of_type(fields[name], kind, _path(at, name))
 
 
@@ -36,9 +38,9 @@ def optional(fields: dict[str, Any], name: str, kind: type[T], at: str = "") -> 
 
 
 def optional_number(fields: dict[str, Any], name: str) -> Any:
-    """An integer or a fraction, as it was written; None where it is absent or null."""
+    """An integer or a fraction, as it was written; Raw where it is beyond all bounds."""
     value = fields.get(name)
-    if value is None or type(value) in (int, Decimal, float):
+    if value is None or type(value) in (int, Decimal, float, Raw):
         return value
     raise wrong_type(value, "a number", name)
 

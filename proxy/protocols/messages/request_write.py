@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec import Raw
+
 from toolwire.proxy.protocols.codec import Quirks
 from toolwire.proxy.protocols.messages.blocks_write import Block, BlockWriter, plain_text
 from toolwire.proxy.protocols.messages.thinking import is_thinking, write_thinking
 from toolwire.proxy.protocols.messages.tools_write import write_tools
-from toolwire.proxy.protocols.neutral import Losses, Part, Request, Role, Text, Turn
+from toolwire.proxy.protocols.neutral import Losses, Opaque, Part, Request, Role, Text, Turn
 
 _SYSTEM_ROLES = (Role.SYSTEM, Role.DEVELOPER)
 
@@ -65,7 +67,9 @@ def _write_conversation(document: dict[str, Any], request: Request, losses: Loss
     leading = 0
     while leading < len(request.turns) and request.turns[leading].role in _SYSTEM_ROLES:
         leading += 1
-    system = [block for turn in request.turns[:leading] for block in writer.write(turn.parts)]
+    system: list[Block] = []
+    for turn in request.turns[:leading]:
+        system += writer.write(_text_alone(turn.parts, losses))
     if system:
         document["system"] = plain_text(system) or system
     messages = document["messages"] = []
@@ -74,9 +78,21 @@ def _write_conversation(document: dict[str, Any], request: Request, losses: Loss
     if not messages or messages[0]["role"] != "user":
         losses.invent("messages", "must begin with the user: a marked text is put first")
         messages.insert(0, {"role": "user", "content": _FIRST_USER_TEXT})
+    last = messages[-1]["content"][-1]
+    if messages[-1]["role"] == "assistant" and last["type"] == "text":
+        # refused at the end of an answer that the model shall go on with
+        last["text"] = last["text"].rstrip()
     for message in messages:
         if isinstance(message["content"], list):
             message["content"] = plain_text(message["content"]) or message["content"]
+
+
+def _text_alone(parts: list[Part], losses: Losses) -> list[Part]:
+    """The system prompt takes no images and the like."""
+    for part in parts:
+        if not isinstance(part, Text | Opaque):
+            losses.drop(part.at, "the system prompt of Messages is text")
+    return [part for part in parts if isinstance(part, Text | Opaque)]
 
 
 def _append_turn(
@@ -110,6 +126,9 @@ def _write_sampling(
     limit = quirks.temperature_max
     if not native and temperature is not None and temperature != 1 and is_thinking(document):
         losses.drop("temperature", "a model that thinks has none")
+        temperature = None
+    if isinstance(temperature, Raw):
+        losses.drop("temperature", "is beyond all bounds")
         temperature = None
     if not native and limit is not None and temperature is not None and temperature > limit:
         temperature = int(limit) if limit == int(limit) else limit

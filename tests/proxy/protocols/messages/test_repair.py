@@ -181,6 +181,14 @@ def test_a_right_stream_passes_as_it_came() -> None:
     assert repair.usage == Usage(input=12, output=9)
 
 
+@pytest.mark.parametrize("data", [b"7", b"{}", b'{"type":null}', b'{"type":"newer"}'])
+def test_what_is_not_known_passes(data: bytes) -> None:
+    unknown = Event(data, "newer")
+    out, repairs = fed(start(), unknown, finish(), STOP)
+    assert out[1] is unknown
+    assert repairs == {}
+
+
 def test_event_lines_are_added() -> None:
     events = [start(), *TEXT, finish(), STOP]
     bare = [

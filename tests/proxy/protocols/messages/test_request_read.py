@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from toolwire.config.profile import Profile
 from toolwire.proxy.errors import InvalidRequest
 from toolwire.proxy.protocols import json
+from toolwire.proxy.protocols.layout import arrange
 from toolwire.proxy.protocols.messages import CODEC
 from toolwire.proxy.protocols.neutral import (
     Cache,
@@ -20,6 +22,7 @@ from toolwire.proxy.protocols.neutral import (
     FunctionTool,
     HostedTool,
     Image,
+    Losses,
     Opaque,
     Part,
     Request,
@@ -289,7 +292,7 @@ def test_structured_output() -> None:
         ({"metadata": {"user_id": 7}}, "metadata.user_id", "must be a string, not an integer"),
         ({"messages": {}}, "messages", "must be an array, not an object"),
         ({"messages": ["hi"]}, "messages[0]", "must be an object, not a string"),
-        ({"messages": [{"content": "x"}]}, "messages[0].role", "is missing"),
+        ({"messages": [{"content": "x"}]}, "messages[0].role", "is missing; it must be a string"),
         (
             {"messages": [{"role": "tool", "content": "x"}]},
             "messages[0].role",
@@ -303,7 +306,7 @@ def test_structured_output() -> None:
         (
             {"messages": [{"role": "user", "content": [{"text": "x"}]}]},
             "messages[0].content[0].type",
-            "is missing",
+            "is missing; it must be a string",
         ),
         (
             {
@@ -336,7 +339,7 @@ def test_structured_output() -> None:
             "a tool_result block may only stand in a user message",
         ),
         ({"tools": [1]}, "tools[0]", "must be an object, not an integer"),
-        ({"tools": [{}]}, "tools[0].name", "is missing"),
+        ({"tools": [{}]}, "tools[0].name", "is missing; it must be a string"),
         (
             {"tools": [{"name": "f", "input_schema": "s"}]},
             "tools[0].input_schema",
@@ -348,8 +351,12 @@ def test_structured_output() -> None:
             "tool_choice.type",
             "must be one of auto, any, tool, none, not 'required'",
         ),
-        ({"tool_choice": {"type": "tool"}}, "tool_choice.name", "is missing"),
-        ({"thinking": {"type": "enabled"}}, "thinking.budget_tokens", "is missing"),
+        ({"tool_choice": {"type": "tool"}}, "tool_choice.name", "is missing; it must be a string"),
+        (
+            {"thinking": {"type": "enabled"}},
+            "thinking.budget_tokens",
+            "is missing; it must be an integer",
+        ),
         (
             {"output_config": {"format": {"type": "text"}}},
             "output_config.format.type",
@@ -368,7 +375,7 @@ def test_the_client_is_told_the_place(fields: dict[str, Any], path: str, fault: 
 def test_what_is_missing_is_named(name: str) -> None:
     document = {"model": "m", "messages": []}
     del document[name]
-    with pytest.raises(InvalidRequest, match=f"^{name}: is missing$"):
+    with pytest.raises(InvalidRequest, match=f"^{name}: is missing; it must be "):
         CODEC.read_request(document)
 
 
@@ -430,3 +437,6 @@ def test_any_json_is_read_or_refused(document: dict[str, Any], messages: Any) ->
     else:
         assert request.model == document["model"]
         assert len(request.turns) >= len(document["messages"])
+        request.turns = arrange(request.turns, losses := Losses())
+        written = CODEC.write_request(request, Profile(), losses)
+        assert json.decode(json.encode(written))["messages"][0]["role"] == "user"

@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from msgspec import Raw
 
 from toolwire.config.profile import Profile
 from toolwire.proxy.protocols.messages import CODEC
@@ -128,6 +129,18 @@ def test_a_later_system_message_is_marked_user_text_in_its_place() -> None:
         ],
     }
     assert losses == [("coerced", "messages[2]")]
+
+
+def test_the_system_prompt_is_text() -> None:
+    parts: list[Part] = [Text("a"), Image(Source(url="u"), at="messages[0].content[1]")]
+    document, losses = written(asked(Turn(Role.SYSTEM, parts), HELLO))
+    assert document["system"] == "a"
+    assert losses == [("dropped", "messages[0].content[1]")]
+
+
+def test_an_answer_to_go_on_with_ends_without_white_space() -> None:
+    messages = written(asked(HELLO, assistant(Text("The answer is: \n"))))[0]["messages"]
+    assert messages[1] == {"role": "assistant", "content": "The answer is:"}
 
 
 @pytest.mark.parametrize("turns", [[Turn(Role.SYSTEM, [Text("s")])], [assistant(Text("hi"))]])
@@ -330,6 +343,23 @@ def test_parts_of_its_own_pass_and_foreign_ones_are_reported() -> None:
     assert losses == [("dropped", "messages[0].content[1]")]
 
 
+@pytest.mark.parametrize(("protocol", "kept"), [("messages", True), ("responses", False)])
+def test_citations_are_kept_by_their_own_protocol(protocol: Any, kept: bool) -> None:
+    cited = Opaque(protocol, [{"cited_text": "x"}], at="c")
+    block, losses = user_block(Text("a", citations=cited))
+    assert block.get("citations") == ([{"cited_text": "x"}] if kept else None)
+    assert losses == ([] if kept else [("dropped", "c")])
+
+
+@pytest.mark.parametrize(("protocol", "kept"), [("messages", True), ("chat", False)])
+def test_fields_of_calls_are_kept_by_their_own_protocol(protocol: Any, kept: bool) -> None:
+    call = Call("1", "f", extra={"toolset_name": "t"}, at="c")
+    turns = [HELLO, assistant(call), user(Result("1", []))]
+    document, losses = written(asked(*turns, protocol=protocol))
+    assert ("toolset_name" in document["messages"][1]["content"][0]) is kept
+    assert losses == ([] if kept else [("dropped", "c.toolset_name")])
+
+
 def test_a_refusal_of_the_history_is_text() -> None:
     document, _ = written(asked(HELLO, assistant(Refusal("No.")), HELLO))
     assert document["messages"][1] == {"role": "assistant", "content": "No."}
@@ -350,6 +380,12 @@ def test_sampling_is_kept_within_the_range() -> None:
     document, losses = written(asked(temperature=0, top_p=1))
     assert "top_p" not in document and losses == []
     assert written(asked(top_p=Decimal("0.9")))[0]["top_p"] == Decimal("0.9")
+
+
+def test_a_temperature_beyond_all_bounds_is_left_out() -> None:
+    document, losses = written(asked(temperature=Raw(b"1e9999999999999999999")))
+    assert "temperature" not in document
+    assert losses == [("dropped", "temperature")]
 
 
 def test_stop_sequences_must_say_something() -> None:

@@ -121,6 +121,15 @@ def test_stop_reasons_are_read(word: str | None, stop: Stop | None) -> None:
 
 
 CALL = Call("c", "f", "{}")
+SEARCHED = {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {"query": "x"}}
+CITED = {
+    "type": "char_location",
+    "cited_text": "a",
+    "document_index": 0,
+    "start_char_index": 0,
+    "end_char_index": 1,
+}
+CITING = {"type": "text", "text": "a", "citations": [CITED]}
 
 
 @pytest.mark.parametrize(
@@ -174,6 +183,9 @@ def test_a_known_stop_sequence_is_told() -> None:
             {"type": "tool_use", "id": "c", "name": "sh", "input": {"input": "ls"}},
         ),
         (Opaque("responses", {"type": "web_search_call"}), None),
+        (Opaque("messages", SEARCHED), SEARCHED),
+        (Text("a", citations=Opaque("messages", [CITED])), CITING),
+        (Text("a", citations=Opaque("responses", [CITED])), {"type": "text", "text": "a"}),
     ],
 )
 def test_parts_are_written(part: Part, block: dict[str, Any] | None) -> None:

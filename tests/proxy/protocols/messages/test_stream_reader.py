@@ -187,6 +187,10 @@ def test_what_is_new_or_missing_does_no_harm() -> None:
     ) == [PartStart(0, Text("")), Delta(0, "a"), PartEnd(0)]
 
 
+def test_a_second_start_means_nothing() -> None:
+    assert parts(START) == []
+
+
 def test_a_block_that_nobody_ends_is_ended() -> None:
     assert parts(begin(0, type="text", text="a"), begin(0, type="text", text="b")) == [
         PartStart(0, Text("")),

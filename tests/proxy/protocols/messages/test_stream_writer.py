@@ -260,6 +260,12 @@ def test_parts_of_other_protocols_are_left_out() -> None:
     assert done["content"] == [{"type": "text", "text": "t"}]
 
 
+def test_blocks_of_its_own_are_given_on() -> None:
+    used = {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {"query": "x"}}
+    done = message(PartStart(0, Opaque("messages", used)), Delta(0, "{}"), PartEnd(0))
+    assert done["content"] == [used]
+
+
 def test_lone_surrogates_stay_escapes() -> None:
     events = written(PartStart(0, Text("")), Delta(0, "\ud83d"), End())
     assert b'"text":"\\ud83d"' in (events[2].data or b"")
