@@ -13,7 +13,13 @@ from starlette.routing import Route
 from toolwire.proxy.demo import catalogue, dialects
 from toolwire.proxy.demo.documents import bytes_of, fingerprint
 from toolwire.proxy.demo.embeddings import embeddings
-from toolwire.proxy.demo.exchange import answer_or_refuse, checked, complete, headers_for
+from toolwire.proxy.demo.exchange import (
+    answer_or_refuse,
+    check_key,
+    checked,
+    complete,
+    headers_for,
+)
 from toolwire.proxy.demo.messages.check import check_countable
 from toolwire.proxy.demo.neutral import Json, Protocol
 from toolwire.proxy.demo.refusals import Refusal
@@ -82,28 +88,24 @@ class _Demo:
         """GET gives the stored answer, DELETE forgets it."""
         response_id = request.path_params["response_id"]
 
-        def make() -> Response:
+        def find() -> Json:
             stored = self._memory.get(response_id)
             if stored is None:
                 raise Refusal(f"Response with id '{response_id}' not found.", status=404)
             if request.method == "DELETE":
                 self._memory.forget(response_id)
-                gone = {"id": response_id, "object": "response", "deleted": True}
-                return JSONResponse(gone)
-            return _json(stored.answer, headers_for(response_id.encode(), Protocol.RESPONSES))
+                return {"id": response_id, "object": "response", "deleted": True}
+            return stored.answer
 
-        return answer_or_refuse(response_id.encode(), Protocol.RESPONSES, make)
+        return _found(request, Protocol.RESPONSES, find)
 
     async def models(self, request: Request) -> Response:
-        if _protocol_of(request) is Protocol.MESSAGES:
-            return JSONResponse(catalogue.anthropic_models())
-        return JSONResponse(catalogue.openai_models())
+        protocol = _protocol_of(request)
+        return _found(request, protocol, lambda: catalogue.models(protocol))
 
     async def model(self, request: Request) -> Response:
-        name = request.path_params["name"]
-        if _protocol_of(request) is Protocol.MESSAGES:
-            return JSONResponse(catalogue.anthropic_model(name))
-        return JSONResponse(catalogue.openai_model(name))
+        protocol, name = _protocol_of(request), request.path_params["name"]
+        return _found(request, protocol, lambda: catalogue.model(protocol, name))
 
     async def healthz(self, request: Request) -> Response:
         return JSONResponse({"status": "ok"})
@@ -120,6 +122,17 @@ async def _document(
         return _json(answer(body), headers_for(raw, protocol))
 
     return answer_or_refuse(raw, protocol, make)
+
+
+def _found(request: Request, protocol: Protocol, find: Callable[[], Json]) -> Response:
+    """The plain JSON answer to a request without a body."""
+    asked = request.url.path.encode()
+
+    def make() -> Response:
+        check_key(request.headers, protocol)
+        return _json(find(), headers_for(asked, protocol))
+
+    return answer_or_refuse(asked, protocol, make)
 
 
 def _json(document: Json, headers: dict[str, str]) -> Response:

@@ -6,7 +6,7 @@ https://docs.anthropic.com/en/api/models-list
 
 from __future__ import annotations
 
-from toolwire.proxy.demo.neutral import Json
+from toolwire.proxy.demo.neutral import Json, Protocol
 from toolwire.proxy.demo.quirks import MODEL, QUIRKS
 
 _CREATED = 1_767_225_600
@@ -15,32 +15,17 @@ NAMES = [MODEL, *(f"{MODEL}+{name}" for name in QUIRKS)]
 """The demo model and, for each quirk, the model that plays it."""
 
 
-def openai_model(name: str) -> Json:
-    """One model, as OpenAI describes it."""
-    return {"id": name, "object": "model", "created": _CREATED, "owned_by": "toolwire"}
+def model(protocol: Protocol, name: str) -> Json:
+    """One model, as the vendor of that protocol describes it."""
+    if protocol is not Protocol.MESSAGES:
+        return {"id": name, "object": "model", "created": _CREATED, "owned_by": "toolwire"}
+    dated = {"created_at": _CREATED_AT, "lifecycle": "active"}
+    return {"type": "model", "id": name, "display_name": name, **dated}
 
 
-def openai_models() -> Json:
-    """All models, as OpenAI lists them."""
-    return {"object": "list", "data": [openai_model(name) for name in NAMES]}
-
-
-def anthropic_model(name: str) -> Json:
-    """One model, as Anthropic describes it."""
-    return {
-        "type": "model",
-        "id": name,
-        "display_name": name,
-        "created_at": _CREATED_AT,
-        "lifecycle": "active",
-    }
-
-
-def anthropic_models() -> Json:
-    """All models, as Anthropic lists them, on one page."""
-    return {
-        "data": [anthropic_model(name) for name in NAMES],
-        "has_more": False,
-        "first_id": NAMES[0],
-        "last_id": NAMES[-1],
-    }
+def models(protocol: Protocol) -> Json:
+    """All models, as that vendor lists them, on one page."""
+    described = [model(protocol, name) for name in NAMES]
+    if protocol is not Protocol.MESSAGES:
+        return {"object": "list", "data": described}
+    return {"data": described, "has_more": False, "first_id": NAMES[0], "last_id": NAMES[-1]}

@@ -18,12 +18,9 @@ _CACHE_STEP = 128
 def parse(raw: bytes | str) -> Any:
     """The document; lone surrogate escapes and long integers survive.
 
-    Raises ValueError when it is not JSON (RFC 8259) or nested too deep.
+    Raises ValueError when it is not JSON (RFC 8259), RecursionError when it is nested too deep.
     """
-    try:
-        return json.loads(raw, parse_float=_finite, parse_constant=_refuse_constant)
-    except RecursionError:
-        raise ValueError("nested too deep") from None
+    return json.loads(raw, parse_float=_finite, parse_constant=_refuse_constant)
 
 
 def _finite(digits: str) -> float:

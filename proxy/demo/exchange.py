@@ -41,23 +41,23 @@ def complete(raw: bytes, headers: Mapping[str, str], dialect: Dialect, delay: fl
 
 
 def answer_or_refuse(raw: bytes, protocol: Protocol, make: Callable[[], Response]) -> Response:
-    """What `make` returns; the vendor's error where it raises Refusal."""
+    """What `make` returns; the vendor's error where it raises Refusal or `raw` nests too deep."""
     try:
         return make()
-    except Refusal as refusal:
-        headers = {**headers_for(raw, protocol), **refusal.headers}
-        if refusal.page is not None:
-            return Response(refusal.page, refusal.status, headers, media_type="text/html")
-        body = refusal.body(protocol, _request_id(raw))
-        return Response(bytes_of(body), refusal.status, headers, media_type=_JSON)
+    except Refusal as raised:
+        refusal = raised
+    except RecursionError:
+        refusal = Refusal("The JSON body of your request is nested too deep.")
+    headers = {**headers_for(raw, protocol), **refusal.headers}
+    if refusal.page is not None:
+        return Response(refusal.page, refusal.status, headers, media_type="text/html")
+    body = refusal.body(protocol, _request_id(raw))
+    return Response(bytes_of(body), refusal.status, headers, media_type=_JSON)
 
 
 def checked(raw: bytes, headers: Mapping[str, str], protocol: Protocol) -> Json:
     """The body of a request with an acceptable key. Raises Refusal."""
-    if BAD_KEY in (headers.get("x-api-key"), headers.get("authorization", "").split(" ")[-1]):
-        if protocol is Protocol.MESSAGES:
-            raise Refusal("invalid x-api-key", status=401)
-        raise Refusal(f"Incorrect API key provided: {BAD_KEY}.", status=401, code="invalid_api_key")
+    check_key(headers, protocol)
     try:
         body = parse(raw)
     except ValueError as error:  # UnicodeDecodeError is one too
@@ -65,6 +65,14 @@ def checked(raw: bytes, headers: Mapping[str, str], protocol: Protocol) -> Json:
     if not isinstance(body, dict):
         raise Refusal("The body of the request has to be a JSON object.")
     return body
+
+
+def check_key(headers: Mapping[str, str], protocol: Protocol) -> None:
+    """Any key will do, and none, but for the bad one. Raises Refusal."""
+    if BAD_KEY in (headers.get("x-api-key"), headers.get("authorization", "").split(" ")[-1]):
+        if protocol is Protocol.MESSAGES:
+            raise Refusal("invalid x-api-key", status=401)
+        raise Refusal(f"Incorrect API key provided: {BAD_KEY}.", status=401, code="invalid_api_key")
 
 
 def headers_for(raw: bytes, protocol: Protocol) -> dict[str, str]:

@@ -31,6 +31,7 @@ _RANGES = {  # parameter: (kind, lowest, highest)
     "frequency_penalty": ("a decimal", -2, 2),
     "top_logprobs": ("an integer", 0, 20),
 }
+_EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 _NOT_AT_TOP = ("oneOf", "anyOf", "allOf", "enum", "not")
 _NOT_AT_TOP_LISTED = "/".join(f"'{keyword}'" for keyword in _NOT_AT_TOP)
 
@@ -71,9 +72,11 @@ def one_of(value: Any, allowed: tuple[str, ...], param: str) -> None:
         )
 
 
-def objects(holder: Json, key: str, at: str = "", *, may_be_empty: bool = False) -> list[Json]:
-    """The objects of an array field, an empty list when it is absent."""
-    items = given(holder, key, "an array", at=at)
+def objects(
+    holder: Json, key: str, at: str = "", *, may_be_empty: bool = False, required: bool = False
+) -> list[Json]:
+    """The objects of an array field, an empty list when it is absent and need not be there."""
+    items = given(holder, key, "an array", at=at, required=required)
     if items == [] and not may_be_empty:
         raise invalid(
             f"Invalid '{at}{key}': empty array. Expected an array with minimum length 1, but got an"
@@ -121,6 +124,12 @@ def check_ranges(body: Json) -> None:
     """Refuses sampling parameters out of range."""
     for param, (kind, low, high) in _RANGES.items():
         within(given(body, param, kind), kind, low, high, param)
+
+
+def check_effort(holder: Json, key: str, at: str = "") -> None:
+    """Refuses an effort of reasoning that the vendor does not know."""
+    if (effort := given(holder, key, "a string", at=at)) is not None:
+        one_of(effort, _EFFORTS, at + key)
 
 
 def check_name(holder: Json, at: str) -> str:

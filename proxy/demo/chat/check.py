@@ -8,6 +8,7 @@ from toolwire.proxy.demo.chat.history import check_messages
 from toolwire.proxy.demo.documents import text_of
 from toolwire.proxy.demo.neutral import Json
 from toolwire.proxy.demo.openai_rules import (
+    check_effort,
     check_function,
     check_json_format,
     check_name,
@@ -32,6 +33,7 @@ def check(body: Json, headers: Mapping[str, str]) -> None:
     _check_choice(body, tools)
     _check_limits(body)
     check_ranges(body)
+    check_effort(body, "reasoning_effort")
     _check_stop(body)
     _check_format(body)
     given(body, "stream", "a boolean")
@@ -86,7 +88,7 @@ def _check_choice_object(choice: Json, tools: set[str]) -> None:
     if kind == "allowed_tools":
         at = "tool_choice.allowed_tools."
         one_of(given(inner, "mode", "a string", at=at), ("auto", "required"), at + "mode")
-        chosen = objects(inner, "tools", at=at)
+        chosen = objects(inner, "tools", at, required=True)
     for tool in chosen:
         if tool_name(tool) not in tools:
             raise invalid(

@@ -29,8 +29,7 @@ _CALL_WITHOUT_RESULT = (
 
 def check_messages(body: Json) -> None:
     """Raises Refusal for the first message that is wrong in itself or in its place."""
-    given(body, "messages", "an array", required=True)
-    messages = objects(body, "messages")
+    messages = objects(body, "messages", required=True)
     for i, message in enumerate(messages):
         _check_message(message, f"messages[{i}].")
     _check_pairs(messages)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from toolwire.proxy.demo.documents import text_of
 from toolwire.proxy.demo.neutral import Json
 from toolwire.proxy.demo.openai_rules import (
+    check_effort,
     check_function,
     check_json_format,
     check_name,
@@ -32,6 +33,12 @@ KNOWN = frozenset(
 
 _FEWEST_TOKENS = 16
 _OF_A_NAMED_TOOL = ("function", "custom")
+_CHOICES = (
+    *_OF_A_NAMED_TOOL,
+    *"allowed_tools mcp file_search web_search web_search_preview web_search_preview_2025_03_11"
+    " computer computer_use computer_use_preview code_interpreter image_generation shell"
+    " apply_patch".split(),
+)
 _NOT_IN_THE_DEMO = ("background", "conversation", "prompt")
 
 
@@ -62,8 +69,9 @@ def _check_plain_fields(body: Json) -> None:
     given(body, "include", "an array")
     given(body, "metadata", "an object")
     reasoning = given(body, "reasoning", "an object") or {}
-    for key in ("effort", "summary"):
-        given(reasoning, key, "a string", at="reasoning.")
+    check_effort(reasoning, "effort", "reasoning.")
+    if (summary := given(reasoning, "summary", "a string", at="reasoning.")) is not None:
+        one_of(summary, ("auto", "concise", "detailed"), "reasoning.summary")
 
 
 def _check_tools(body: Json) -> list[Json]:
@@ -75,6 +83,8 @@ def _check_tools(body: Json) -> list[Json]:
             check_function(tool, f"tools[{i}].")
         elif kind == "custom":
             check_name(tool, f"tools[{i}].")
+            form = given(tool, "format", "an object", at=f"tools[{i}].") or {"type": "text"}
+            one_of(form.get("type"), ("text", "grammar"), f"tools[{i}].format.type")
     return tools
 
 
@@ -90,15 +100,17 @@ def _check_choice(body: Json, tools: list[Json]) -> None:
     if isinstance(choice, str):
         one_of(choice, ("none", "auto", "required"), "tool_choice")
         return
+    kind = given(choice, "type", "a string", at="tool_choice.", required=True)
+    one_of(kind, _CHOICES, "tool_choice.type")
     chosen = [choice]
-    if given(choice, "type", "a string", at="tool_choice.", required=True) == "allowed_tools":
+    if kind == "allowed_tools":
         mode = given(choice, "mode", "a string", at="tool_choice.", required=True)
         one_of(mode, ("auto", "required"), "tool_choice.mode")
-        chosen = objects(choice, "tools", "tool_choice.")
+        chosen = objects(choice, "tools", "tool_choice.", required=True)
     offered = [(tool["type"], tool.get("name")) for tool in tools]
     for tool in chosen:
-        name = (tool.get("type"), tool.get("name"))
-        if tool.get("type") in _OF_A_NAMED_TOOL and name not in offered:
+        name = (given(tool, "type", "a string", at="tool_choice.", required=True), tool.get("name"))
+        if name[0] in _OF_A_NAMED_TOOL and name not in offered:
             raise invalid(f"Tool choice '{name[1]}' not found in 'tools' parameter.", "tool_choice")
 
 

@@ -24,6 +24,7 @@ def url() -> Iterator[str]:
     thread = threading.Thread(target=server.run)
     thread.start()
     while not server.started:
+        assert thread.is_alive(), "the demo did not start"
         time.sleep(0.001)
     yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
     server.should_exit = True

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from starlette.testclient import TestClient
 
 from tests.proxy.demo.wire import HEADERS, PATHS, WEATHER, body
@@ -51,11 +52,13 @@ def test_tools_are_named_in_the_order_of_the_text() -> None:
     assert [tool.name for tool in found] == ["get-weather", "get_time"]
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_tokens_are_the_whole_text(text: str) -> None:
     assert "".join(tokens(text)) == text
 
 
+@settings(deadline=None)
 @given(st.text(), st.text())
 def test_signatures_are_of_one_text(text: str, other: str) -> None:
     signature = seals.sign(text, SEED)
@@ -70,6 +73,7 @@ def test_foreign_seals_are_told_apart(foreign: object) -> None:
     assert not seals.is_ciphertext(foreign)
 
 
+@settings(deadline=None)
 @given(limit=st.integers(0, 60), text=st.text(max_size=80))
 def test_the_limit_is_kept(limit: int, text: str) -> None:
     whole = play(Prompt(user_text=text, seed=SEED, thinking=True))
@@ -77,6 +81,13 @@ def test_the_limit_is_kept(limit: int, text: str) -> None:
     assert cut.output_tokens == min(limit, whole.output_tokens)
     assert whole.thinking.startswith(cut.thinking) and whole.text.startswith(cut.text)
     assert (cut.finish.value == "length") is (limit < whole.output_tokens)
+
+
+def test_calls_that_the_limit_leaves_no_room_for_are_left_out() -> None:
+    asked = Prompt(user_text="Oslo", seed=SEED, tools=(Tool(name="f"), Tool(name="g")))
+    cut = play(replace(asked, max_tokens=0))
+    assert play(asked).calls and not cut.calls
+    assert cut.finish.value == "length"
 
 
 @pytest.mark.parametrize("protocol", PATHS)
