@@ -21,6 +21,7 @@ from toolwire.proxy.protocols.neutral import (
     Refusal,
     Source,
     Text,
+    Tool,
 )
 from toolwire.proxy.protocols.responses import fields
 
@@ -181,7 +182,7 @@ def _file(name: str | None, media_type: str, data: str) -> dict[str, Any]:
     return {"type": "input_file", "filename": name, "file_data": data_url}
 
 
-def drop_cache(part: Any, losses: Losses) -> None:
+def drop_cache(part: Part | Tool, losses: Losses) -> None:
     """Reports a cache mark: prefixes are cached by themselves here."""
     cache = getattr(part, "cache", None)
     if cache is not None:

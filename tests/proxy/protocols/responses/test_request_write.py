@@ -173,50 +173,52 @@ class TestFields:
         assert caught.value.param == "n"
 
 
+WHOLE = {
+    "model": "m",
+    "instructions": "Be brief.",
+    "input": [
+        {
+            "type": "message",
+            "role": "user",
+            "content": [{"type": "input_text", "text": "Oslo?"}],
+        },
+        {
+            "type": "function_call",
+            "call_id": "c",
+            "name": "get_weather",
+            "arguments": '{"n":12345678901234567890}',
+        },
+        {"type": "function_call_output", "call_id": "c", "output": "5 C"},
+    ],
+    "tools": [
+        {
+            "type": "function",
+            "name": "get_weather",
+            "parameters": OBJECT,
+            "strict": True,
+            "defer_loading": True,
+        }
+    ],
+    "tool_choice": "required",
+    "parallel_tool_calls": False,
+    "max_output_tokens": 99,
+    "temperature": Decimal("0.5"),
+    "text": {"format": {"type": "json_object"}, "verbosity": "low"},
+    "reasoning": {"effort": "low", "summary": "auto"},
+    "include": ["reasoning.encrypted_content", "web_search_call.results"],
+    "previous_response_id": "resp_0",
+    "truncation": "auto",
+    "store": True,
+    "stream": True,
+}
+
+
 def test_a_responses_request_survives_the_neutral_form() -> None:
-    document = {
-        "model": "m",
-        "instructions": "Be brief.",
-        "input": [
-            {
-                "type": "message",
-                "role": "user",
-                "content": [{"type": "input_text", "text": "Oslo?"}],
-            },
-            {
-                "type": "function_call",
-                "call_id": "c",
-                "name": "get_weather",
-                "arguments": '{"n":12345678901234567890}',
-            },
-            {"type": "function_call_output", "call_id": "c", "output": "5 C"},
-        ],
-        "tools": [
-            {
-                "type": "function",
-                "name": "get_weather",
-                "parameters": OBJECT,
-                "strict": True,
-                "defer_loading": True,
-            }
-        ],
-        "tool_choice": "required",
-        "parallel_tool_calls": False,
-        "max_output_tokens": 99,
-        "temperature": Decimal("0.5"),
-        "text": {"format": {"type": "json_object"}, "verbosity": "low"},
-        "reasoning": {"effort": "low", "summary": "auto"},
-        "include": ["reasoning.encrypted_content", "web_search_call.results"],
-        "previous_response_id": "resp_0",
-        "truncation": "auto",
-        "store": True,
-        "stream": True,
-    }
     losses = Losses()
 
-    written = CODEC.write_request(CODEC.read_request(document), Profile(), losses)
+    written = CODEC.write_request(CODEC.read_request(WHOLE), Profile(), losses)
 
-    assert written == document
+    assert written == WHOLE
     assert losses.entries == []
 
 
