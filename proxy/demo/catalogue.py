@@ -6,10 +6,10 @@ https://docs.anthropic.com/en/api/models-list
 
 from __future__ import annotations
 
+from toolwire.proxy.demo.documents import CREATED
 from toolwire.proxy.demo.neutral import Json, Protocol
 from toolwire.proxy.demo.quirks import MODEL, QUIRKS
 
-_CREATED = 1_767_225_600
 _CREATED_AT = "2026-01-01T00:00:00Z"
 NAMES = [MODEL, *(f"{MODEL}+{name}" for name in QUIRKS)]
 """The demo model and, for each quirk, the model that plays it."""
@@ -18,7 +18,7 @@ NAMES = [MODEL, *(f"{MODEL}+{name}" for name in QUIRKS)]
 def model(protocol: Protocol, name: str) -> Json:
     """One model, as the vendor of that protocol describes it."""
     if protocol is not Protocol.MESSAGES:
-        return {"id": name, "object": "model", "created": _CREATED, "owned_by": "toolwire"}
+        return {"id": name, "object": "model", "created": CREATED, "owned_by": "toolwire"}
     dated = {"created_at": _CREATED_AT, "lifecycle": "active"}
     return {"type": "model", "id": name, "display_name": name, **dated}
 

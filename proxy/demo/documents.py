@@ -9,6 +9,9 @@ from typing import Any
 
 from toolwire.proxy.demo.neutral import Json
 
+CREATED = 1_767_225_600
+"""2026-01-01, in seconds since the epoch: equal requests give equal answers."""
+
 _ASKED_ABOUT_DELIVERY = frozenset({"stream", "stream_options"})
 _BYTES_PER_TOKEN = 4
 _CACHED_FROM = 1024

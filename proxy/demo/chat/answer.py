@@ -8,12 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from toolwire.proxy.demo.documents import derived
+from toolwire.proxy.demo.documents import CREATED, derived
 from toolwire.proxy.demo.neutral import Call, Completion, Finish, Json, Prompt, tokens
 from toolwire.proxy.demo.sse import DONE, Event
-
-CREATED = 1_767_225_600
-"""2026-01-01, in seconds since the epoch: equal requests give equal answers."""
 
 _REASONS = {
     Finish.DONE: "stop",

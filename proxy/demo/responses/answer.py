@@ -8,13 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 from toolwire.proxy.demo import schema_rules, seals
-from toolwire.proxy.demo.documents import derived
+from toolwire.proxy.demo.documents import CREATED, derived
 from toolwire.proxy.demo.neutral import Call, Completion, Finish, Json, Prompt
 from toolwire.proxy.demo.responses.items import conversation
 from toolwire.proxy.demo.responses.memory import ResponseMemory
-
-CREATED = 1_767_225_600
-"""2026-01-01, in seconds since the epoch: equal requests give equal answers."""
 
 _ECHOED: Json = {  # what the answer repeats of the request: what stands there when it was not given
     "background": False,

@@ -34,6 +34,16 @@ async def test_models_as_anthropic_lists_them(anthropic: AsyncAnthropic) -> None
     assert (await anthropic.models.retrieve("demo")).display_name == "demo"
 
 
+async def test_counting_tokens(anthropic: AsyncAnthropic) -> None:
+    few = await anthropic.messages.count_tokens(
+        model="demo", messages=[{"role": "user", "content": "hi"}]
+    )
+    many = await anthropic.messages.count_tokens(
+        model="demo", messages=[{"role": "user", "content": "hi " * 100}]
+    )
+    assert 0 < few.input_tokens < many.input_tokens
+
+
 async def test_embeddings(openai: AsyncOpenAI) -> None:
     made = await openai.embeddings.create(model="demo", input=["one", "two", "one"])
     one, two, again = (item.embedding for item in made.data)

@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from anthropic.types import message_create_params
-from anthropic.types.beta import message_create_params as beta_params
 from starlette.testclient import TestClient
 
 from tests.proxy.demo.wire import HEADERS, SCHEMA, WEATHER
 from toolwire.proxy.demo import create_demo
-from toolwire.proxy.demo.messages.check import KNOWN
 
 CLIENT = TestClient(create_demo(), headers=HEADERS)
 TOOLS: list[Any] = [WEATHER["messages"]]
@@ -245,13 +242,3 @@ def test_threads_are_refused_in_the_words_that_clients_understand() -> None:
     request = {"model": "demo", "max_tokens": 9, "messages": [USER], "thread": {"type": "create"}}
     error = CLIENT.post("/v1/messages", json=request).json()["error"]
     assert error["details"] == {"error_code": "thread_unsupported_request"}
-
-
-def test_the_known_fields_are_those_of_the_client() -> None:
-    bodies = [
-        message_create_params.MessageCreateParamsBase,
-        message_create_params.MessageCreateParamsStreaming,
-        beta_params.MessageCreateParamsBase,
-    ]
-    fields = {name for body in bodies for name in body.__annotations__}
-    assert fields - KNOWN == {"betas"}  # sent as a header

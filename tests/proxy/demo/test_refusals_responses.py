@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from openai.types.responses import response_create_params
 from starlette.testclient import TestClient
 
 from tests.proxy.demo.wire import SCHEMA, WEATHER
 from toolwire.proxy.demo import create_demo
-from toolwire.proxy.demo.responses.check import KNOWN
 
 CLIENT = TestClient(create_demo())
 TOOLS: list[Any] = [WEATHER["responses"]]
@@ -178,11 +176,3 @@ def test_thinking_without_what_it_led_to_is_refused() -> None:
         f"Item '{thought['id']}' of type 'reasoning' was provided without its required following"
         " item."
     )
-
-
-def test_the_known_fields_are_those_of_the_client() -> None:
-    bodies = [
-        response_create_params.ResponseCreateParamsBase,
-        response_create_params.ResponseCreateParamsStreaming,
-    ]
-    assert {name for body in bodies for name in body.__annotations__} <= KNOWN
