@@ -31,7 +31,7 @@ from toolwire.proxy.asgi import ASGIApp, Receive, Scope, Send
 from toolwire.proxy.errors import UpstreamError
 from toolwire.proxy.exchange import Exchange, endpoint
 from toolwire.proxy.protocols import failure, sse
-from toolwire.proxy.protocols.codec import Codec
+from toolwire.proxy.protocols.codec import Codec, StreamRepair
 from toolwire.proxy.protocols.sse import Event
 
 STREAM_HEADERS: Headers = [
@@ -79,8 +79,8 @@ class _Rechunk(AnswerSend):
         self._codec = codec
         self._options = options
         self._exchange = Exchange.of(scope)
-        self._repair = codec.stream_repair()
-        self._loop = asyncio.get_running_loop()
+        self._repair: StreamRepair
+        self._loop: asyncio.AbstractEventLoop
         self._alarm: asyncio.TimerHandle | None = None
         self._flush: asyncio.TimerHandle | None = None
         self._sending: asyncio.Task[None] | None = None
@@ -92,6 +92,8 @@ class _Rechunk(AnswerSend):
         return status == 200 and is_stream(headers)
 
     def head(self, status: int, headers: Headers) -> tuple[int, Headers]:
+        self._repair = self._codec.stream_repair()
+        self._loop = asyncio.get_running_loop()
         if seconds := self._options.keep_alive_seconds:
             self._last_sent = self._loop.time()
             self._alarm = self._loop.call_later(seconds, self._on_silence)

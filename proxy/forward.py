@@ -8,7 +8,6 @@ is tried once more on a fresh one, for pooled connections die; later nothing is 
 
 from __future__ import annotations
 
-import asyncio
 import ssl
 from collections.abc import AsyncIterator
 from typing import Any
@@ -18,7 +17,6 @@ from yarl import URL
 
 from toolwire.config.model import Upstream
 from toolwire.proxy.asgi import Receive, Scope, Send
-from toolwire.proxy.disconnect import cancelled_by_disconnect
 from toolwire.proxy.errors import (
     ClientDisconnected,
     UpstreamCut,
@@ -27,7 +25,8 @@ from toolwire.proxy.errors import (
     UpstreamUnreachable,
 )
 from toolwire.proxy.exchange import Body, Exchange
-from toolwire.proxy.headers import AnswerHeaders, RequestHeaders
+from toolwire.proxy.headers import RequestHeaders, answer_headers
+from toolwire.proxy.watch import Silence, Watch
 
 READ_BYTES = 64 * 1024
 """aiohttp stops reading from the upstream when twice this waits to be taken."""
@@ -48,20 +47,25 @@ class Forwarder:
         self._fresh: aiohttp.ClientSession | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        exchange = Exchange.of(scope)
-        async with cancelled_by_disconnect() as watch:
-            body: bytes | AsyncIterator[bytes] | None = None
-            if isinstance(receive, Body) and receive.buffered:
-                body = await receive.encoded()
-            elif _has_body(scope):
-                body = _streamed(receive, watch)
-            if not isinstance(body, AsyncIterator):
-                watch.start(receive)
-            response = await self._ask(scope, body, exchange)
-            try:
-                await self._answer(scope, response, send, watch)
-            finally:
-                response.close()
+        upstream = self.upstream
+        try:
+            async with Watch(upstream.first_byte_seconds) as watch:
+                body: RequestBody = None
+                if isinstance(receive, Body) and receive.buffered:
+                    body = await receive.encoded()
+                elif _has_body(scope):
+                    body = _streamed(receive, watch)
+                if body is None or isinstance(body, bytes):
+                    watch.client(receive)
+                response = await self._ask(scope, body)
+                try:
+                    await self._answer(scope, response, send, watch)
+                finally:
+                    response.close()
+        except Silence as silence:
+            raise UpstreamTimeout(
+                f"upstream {upstream.name!r} sent nothing for {silence.seconds:g} s"
+            ) from None
 
     async def aclose(self) -> None:
         """Closes the pool."""
@@ -71,42 +75,33 @@ class Forwarder:
         self._session = self._fresh = None
 
     # the request ----------------------------------------------------------------------------
-    async def _ask(
-        self, scope: Scope, body: RequestBody, exchange: Exchange
-    ) -> aiohttp.ClientResponse:
+    async def _ask(self, scope: Scope, body: RequestBody) -> aiohttp.ClientResponse:
         """The answer's head.  A streamed body can be read only once, so it is never sent again."""
         if self._session is None or self._fresh is None:
             self._session, self._fresh = self._pool(), self._pool(fresh=True)
         try:
             return await self._send_once(self._session, scope, body)
         except UpstreamUnreachable:
-            if isinstance(body, AsyncIterator):
+            if body is not None and not isinstance(body, bytes):
                 raise
-        exchange.retries += 1
+        Exchange.of(scope).retries += 1
         return await self._send_once(self._fresh, scope, body)
 
     async def _send_once(
         self, session: aiohttp.ClientSession, scope: Scope, body: RequestBody
     ) -> aiohttp.ClientResponse:
-        name = self.upstream.name
+        name, streamed = self.upstream.name, body is not None and not isinstance(body, bytes)
         try:
-            async with asyncio.timeout(self.upstream.first_byte_seconds):
-                return await session.request(
-                    scope["method"],
-                    self._url(scope),
-                    data=body,
-                    headers=self._request_headers.of(
-                        scope, streamed=isinstance(body, AsyncIterator)
-                    ),
-                    allow_redirects=False,
-                )
+            return await session.request(
+                scope["method"],
+                self._url(scope),
+                data=body,
+                headers=self._request_headers.of(scope, streamed=streamed),
+                allow_redirects=False,
+            )
         except aiohttp.ConnectionTimeoutError:
             raise UpstreamUnreachable(
                 f"upstream {name!r} took no connection in {self.upstream.connect_seconds:g} s"
-            ) from None
-        except TimeoutError:
-            raise UpstreamTimeout(
-                f"upstream {name!r} sent nothing for {self.upstream.first_byte_seconds:g} s"
             ) from None
         except (aiohttp.ClientConnectionError, ConnectionError) as error:
             raise UpstreamUnreachable(f"upstream {name!r}: {_reason(error)}") from None
@@ -142,39 +137,31 @@ class Forwarder:
 
     # the answer -----------------------------------------------------------------------------
     async def _answer(
-        self,
-        scope: Scope,
-        response: aiohttp.ClientResponse,
-        send: Send,
-        watch: cancelled_by_disconnect,
+        self, scope: Scope, response: aiohttp.ClientResponse, send: Send, watch: Watch
     ) -> None:
-        headers = AnswerHeaders(response)
-        await send(
-            {"type": "http.response.start", "status": response.status, "headers": headers.to_client}
-        )
-        if scope["method"] != "HEAD":
-            async for data in self._reads(response):
+        """Passes the answer on, read by read, as it comes."""
+        headers = answer_headers(response)
+        watch.pause()
+        await send({"type": "http.response.start", "status": response.status, "headers": headers})
+        content, more = response.content, scope["method"] != "HEAD"
+        while more:
+            watch.heard(self.upstream.between_bytes_seconds)
+            try:
+                data = await content.readany()
+            except (aiohttp.ClientError, ConnectionError) as error:
+                raise UpstreamCut(
+                    f"the answer of upstream {self.upstream.name!r} broke off: {_reason(error)}"
+                ) from None
+            watch.pause()
+            more = not content.at_eof()
+            if more and data:
                 await send({"type": "http.response.body", "body": data, "more_body": True})
-        watch.stop()  # a server says "disconnect" after the last write too
+            elif not more:
+                watch.stop()  # a server says "disconnect" after the last write too
+                await send({"type": "http.response.body", "body": data, "more_body": False})
+                return
+        watch.stop()
         await send({"type": "http.response.body", "body": b"", "more_body": False})
-
-    async def _reads(self, response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
-        """What each read brings, as it comes."""
-        name, content = self.upstream.name, response.content
-        try:
-            while not content.at_eof():
-                async with asyncio.timeout(self.upstream.between_bytes_seconds):
-                    data = await content.readany()
-                if data:
-                    yield data
-        except TimeoutError:
-            raise UpstreamTimeout(
-                f"upstream {name!r} sent nothing for {self.upstream.between_bytes_seconds:g} s"
-            ) from None
-        except (aiohttp.ClientError, ConnectionError) as error:
-            raise UpstreamCut(
-                f"the answer of upstream {name!r} broke off: {_reason(error)}"
-            ) from None
 
 
 def _has_body(scope: Scope) -> bool:
@@ -184,7 +171,7 @@ def _has_body(scope: Scope) -> bool:
     )
 
 
-async def _streamed(receive: Receive, watch: cancelled_by_disconnect) -> AsyncIterator[bytes]:
+async def _streamed(receive: Receive, watch: Watch) -> AsyncIterator[bytes]:
     """The body, read by read; from its end on a disconnect is all that can come."""
     more = True
     while more:
@@ -194,7 +181,7 @@ async def _streamed(receive: Receive, watch: cancelled_by_disconnect) -> AsyncIt
         more = message.get("more_body", False)
         if data := message.get("body"):
             yield data
-    watch.start(receive)
+    watch.client(receive)
 
 
 def _tail(scope: Scope) -> str:

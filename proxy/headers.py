@@ -70,16 +70,14 @@ class RequestHeaders:
             headers[style] = key
 
 
-class AnswerHeaders:
+def answer_headers(response: aiohttp.ClientResponse) -> list[tuple[bytes, bytes]]:
     """The headers of an upstream's answer, for the client."""
-
-    def __init__(self, response: aiohttp.ClientResponse) -> None:
-        raw = [(name.lower(), value) for name, value in response.raw_headers]
-        left_out = HOP_BY_HOP | _named_by_connection(raw)
-        if any(name == b"content-encoding" for name, _ in raw):
-            # aiohttp has unpacked the body: neither its length nor its packing is true any more
-            left_out |= {b"content-encoding", b"content-length"}
-        self.to_client = [pair for pair in raw if pair[0] not in left_out]
+    raw = [(name.lower(), value) for name, value in response.raw_headers]
+    left_out = HOP_BY_HOP | _named_by_connection(raw)
+    if any(name == b"content-encoding" for name, _ in raw):
+        # aiohttp has unpacked the body: neither its length nor its packing is true any more
+        left_out |= {b"content-encoding", b"content-length"}
+    return [pair for pair in raw if pair[0] not in left_out]
 
 
 def _named_by_connection(headers: list[tuple[bytes, bytes]]) -> frozenset[bytes]:

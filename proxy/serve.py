@@ -8,6 +8,7 @@ connection broken off, so that no client takes its answer for complete.
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import signal
 import socket
@@ -139,7 +140,11 @@ def _app_for(settings: Settings) -> Toolwire:
     """The log and the app of this process; a worker calls it too, in a fresh interpreter."""
     logging.configure(settings.server.log_level, settings.server.log_format)
     getLogger("uvicorn.error").addFilter(_is_news)
-    return create_app(settings)
+    app = create_app(settings)
+    # What is here now stays to the end: the collector need not look at it again and again.
+    gc.collect()
+    gc.freeze()
+    return app
 
 
 def _is_news(record: LogRecord) -> bool:

@@ -41,7 +41,7 @@ models = ["*"]
 name = "messages"
 protocol = "messages"
 base_url = "{stub}/v1"
-models = []
+models = ["claude-*"]
 """
 
 
