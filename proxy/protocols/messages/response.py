@@ -150,7 +150,7 @@ def write_block(part: Part) -> dict[str, Any] | None:
         case Text():
             return _write_text(part)
         case Refusal():
-            return {"type": "text", "text": part.text} if part.text else None
+            return {"type": "text", "text": part.text} if part.text.strip() else None
         case Thinking():
             return _write_thinking(part)
         case Call():
