@@ -21,7 +21,7 @@ import structlog
 from toolwire import config
 from toolwire.proxy.asgi import ASGIApp, Message, Receive, Scope, Send
 from toolwire.proxy.errors import ClientDisconnected, ToolwireError
-from toolwire.proxy.exchange import Exchange
+from toolwire.proxy.exchange import CLIENT_LEFT, Exchange
 from toolwire.proxy.protocols import failure, json
 from toolwire.proxy.protocols.codec import Codec
 from toolwire.proxy.protocols.registry import CODECS
@@ -54,7 +54,7 @@ class ErrorReply:
         try:
             await self.app(scope, receive, noting_send)
         except ClientDisconnected:
-            exchange.error = "client disconnected"
+            exchange.error = CLIENT_LEFT
         except ToolwireError as error:
             exchange.error = error.message
             if started:

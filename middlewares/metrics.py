@@ -14,6 +14,7 @@ Stands outside of the error reply, so that it counts what clients get.
 from __future__ import annotations
 
 import time
+from functools import cache
 from typing import Annotated, Any, ClassVar
 
 from msgspec import Meta
@@ -21,7 +22,7 @@ from prometheus_client import Counter, Gauge, Histogram
 
 from toolwire import config
 from toolwire.proxy.asgi import ASGIApp, Receive, Scope, Send
-from toolwire.proxy.exchange import Exchange
+from toolwire.proxy.exchange import CLIENT_LEFT, Exchange
 from toolwire.proxy.observe import Observation, observe
 
 _WHERE = ("client", "upstream", "model")
@@ -39,8 +40,11 @@ TOKENS = Counter("toolwire_tokens", "Tokens that answers told", (*_WHERE, "kind"
 CHANGES = Counter("toolwire_changes", "Repairs and other changes", ("upstream", "kind"))
 LOSSES = Counter("toolwire_losses", "Fields that did not cross as they were", ("upstream", "kind"))
 RETRIES = Counter("toolwire_upstream_retries", "Requests sent once more", ("upstream",))
-OPEN = Gauge(
-    "toolwire_open_requests", "Requests under way", ("client",), multiprocess_mode="livesum"
+OPEN_STREAMS = Gauge(
+    "toolwire_open_streams", "Streams under way", ("client",), multiprocess_mode="livesum"
+)
+BROKEN = Counter(
+    "toolwire_broken_answers", "Answers that broke off after they began", ("upstream",)
 )
 
 
@@ -66,12 +70,12 @@ class Metrics:
             return
         exchange, observation = observe(scope, send)
         client = exchange.client.name if exchange.client is not None else "other"
-        running = _open_gauge(client)
-        running.inc()
+        observation.on_stream = _open_streams(client).inc
         try:
             await self.app(scope, receive, observation)
         finally:
-            running.dec()
+            if observation.streaming:
+                _open_streams(client).dec()
             self._count(client, exchange, observation)
 
     def _count(self, client: str, exchange: Exchange, observation: Observation) -> None:
@@ -85,6 +89,8 @@ class Metrics:
             CHANGES.labels(upstream, kind).inc(times)
         for loss in exchange.losses:
             LOSSES.labels(upstream, loss.kind).inc()
+        if observation.status < 400 and exchange.error not in (None, CLIENT_LEFT):
+            BROKEN.labels(upstream).inc()
         if exchange.retries:
             RETRIES.labels(upstream).inc(exchange.retries)
 
@@ -134,11 +140,6 @@ class _Series:
         child.inc(count)
 
 
-_gauges: dict[str, Any] = {}
-
-
-def _open_gauge(client: str) -> Any:
-    gauge = _gauges.get(client)
-    if gauge is None:
-        gauge = _gauges[client] = OPEN.labels(client)
-    return gauge
+@cache
+def _open_streams(client: str) -> Gauge:
+    return OPEN_STREAMS.labels(client)

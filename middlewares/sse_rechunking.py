@@ -103,6 +103,8 @@ class _Rechunk(AnswerSend):
         return self._repair.feed(events)
 
     def last_events(self) -> list[Event]:
+        if not self._repair.finished:
+            self._exchange.error = "the upstream's stream ended before its answer did"
         return self._finished(self._repair.close())
 
     def broken_off(self, error: UpstreamError) -> list[Event]:

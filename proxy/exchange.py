@@ -32,6 +32,9 @@ KEY = "toolwire"
 MAX_INFLATED_BYTES = 256 * 1024 * 1024
 """What a compressed request body may grow to: past this it is a zip bomb."""
 
+CLIENT_LEFT = "client disconnected"
+"""``Exchange.error`` of a request that nobody waited for."""
+
 _GENERIC = ProfileRules()
 
 

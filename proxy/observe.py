@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 from toolwire.proxy.answer import header, is_stream
 from toolwire.proxy.asgi import Message, Scope, Send
@@ -13,12 +14,16 @@ CLIENT_CLOSED = 499
 
 
 class Observation:
-    """The ``send`` that notes status, bytes and the time of the first byte, and passes all on."""
+    """The ``send`` that notes status, bytes and the time of the first byte, and passes all on.
+
+    ``on_stream`` is called when the answer turns out to be a stream.
+    """
 
     __slots__ = (
         "bytes_out",
         "finished",
         "first_byte_at",
+        "on_stream",
         "send",
         "status",
         "streaming",
@@ -31,6 +36,7 @@ class Observation:
         self.bytes_out = 0
         self.first_byte_at: float | None = None
         self.streaming = False
+        self.on_stream: Callable[[], None] | None = None
         self.finished = False
         self.upstream_id = ""
 
@@ -44,6 +50,8 @@ class Observation:
         elif message["type"] == "http.response.start":
             self.status = message["status"]
             self.streaming = is_stream(message["headers"])
+            if self.streaming and self.on_stream is not None:
+                self.on_stream()
             self.upstream_id = _upstream_id(message["headers"])
         await self.send(message)
 

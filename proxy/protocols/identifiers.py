@@ -7,8 +7,8 @@ alike (and the upstream's prompt cache still hits), and different originals neve
 from __future__ import annotations
 
 import hashlib
+import os
 import re
-import uuid
 from collections.abc import Iterable
 
 MESSAGES_ID = re.compile(r"[a-zA-Z0-9_-]+\Z")
@@ -34,7 +34,7 @@ def derived_id(prefix: str, *facts: object) -> str:
 
 def random_id(prefix: str) -> str:
     """A new id, for something of an answer that has none."""
-    return f"{prefix}{uuid.uuid4().hex}"
+    return prefix + os.urandom(16).hex()
 
 
 def legal_names(names: Iterable[str], *, longest: int, pattern: re.Pattern[str]) -> dict[str, str]:
