@@ -184,11 +184,13 @@ class Calls:
 def _begins_anew(call: _Call, id: str, name: str, text: str) -> bool:
     """Whether a piece under the index of ``call`` is the next call: some upstreams give every
     call the index 0, others repeat the name, or send another id, in each piece."""
-    if not name or not call.name or call.is_cut():
+    if not name or not call.name or (id and id == call.given_id):
         return False
-    if id:
-        return id != call.given_id
-    return bool(text.strip()) and bool(call.arguments().strip())
+    beginning = text.lstrip()[:1]
+    if beginning not in ("", "{") or not (id or beginning):
+        return False  # further arguments, or the name alone once more
+    # looked at last, for it takes time: whether the call is whole
+    return not call.is_cut() if call.arguments().strip() else bool(id)
 
 
 def _without_head(piece: dict[str, Any], count: Count) -> dict[str, Any]:

@@ -26,6 +26,10 @@ class ChoiceRepair:
         self._legacy_call = False
         self._tags = ThinkTags() if think_tags else None
 
+    def says_role_again(self, choice: ChunkChoice) -> bool:
+        """Whether a chunk's choice has a role though the first had one."""
+        return self.started and choice.delta is not None and choice.delta.role is not None
+
     def is_plain(self, choice: ChunkChoice) -> bool:
         """Whether a chunk's choice is faultless and no more than a further piece of text, thinking
         or arguments."""

@@ -15,11 +15,8 @@ from toolwire.proxy.protocols.sse import Event
 _NEEDS_ESCAPE = re.compile(rb'["\\\x00-\x1f]')
 
 
-_BACKSLASH = 0x5C
-
-
 class PlainDelta:
-    """The bytes before and after the text of a delta."""
+    """The bytes before and after the text of a delta; the closing quote is in neither."""
 
     __slots__ = ("_after", "_before")
 
@@ -41,25 +38,22 @@ class PlainDelta:
         before, _, after = event.data.partition(quoted)
         if not before.rstrip().endswith(b":"):  # a key, not a value
             return None
-        return cls(before + b'"', b'"' + after)
+        return cls(before + b'"', after)
 
     def leading(self, events: list[Event]) -> int:
         """How many events there are before the first that is no such delta.
 
-        The first quote in or behind the text is the one that closes it, and is not escaped; other
+        The first quote behind ``before`` is the one that closes the text, and is not escaped; other
         escapes pass as they are.
         """
         before, after = self._before, self._after
-        start, end = len(before), len(after)
+        start = len(before)
         for place, event in enumerate(events):
             data = event.data
-            if (
-                data is None
-                or not data.startswith(before)
-                or not data.endswith(after)
-                or data.find(b'"', start) != len(data) - end
-                or data[-end - 1] == _BACKSLASH
-            ):
+            if data is None or data[:start] != before:
+                return place
+            text, _, rest = data[start:].partition(b'"')
+            if rest != after or text[-1:] == b"\\":
                 return place
         return len(events)
 

@@ -20,13 +20,14 @@ from toolwire.proxy.protocols.chat.choice_repair import ChoiceRepair
 from toolwire.proxy.protocols.chat.errors import error_document, write_failure
 from toolwire.proxy.protocols.chat.plain_delta import PlainDelta
 from toolwire.proxy.protocols.chat.split import split
-from toolwire.proxy.protocols.chat.wire import WireUsage, decode_chunk, lenient_usage
+from toolwire.proxy.protocols.chat.wire import Chunk, WireUsage, decode_chunk, lenient_usage
 from toolwire.proxy.protocols.failure import from_exception
 from toolwire.proxy.protocols.identifiers import random_id
 from toolwire.proxy.protocols.neutral import Failure, Usage
 from toolwire.proxy.protocols.sse import Event
 
 OBJECT = "chat.completion.chunk"
+_ROLE = b'"role":"assistant",'
 _SHOWN_BYTES = 200
 
 
@@ -55,21 +56,31 @@ class StreamRepair:
         return self._over or (bool(self._choices) and not self._unfinished())
 
     def feed(self, events: list[Event]) -> list[Event]:
-        plain = 0 if self._plain is None else self._plain.leading(events)
-        if plain == len(events):
-            return events
+        if self._plain is not None:
+            place = self._plain.leading(events)
+            if place == len(events):
+                return events
+            repaired = events[:place]
+        else:
+            place, repaired = 0, []
         self._plain = None
-        repaired = events[:plain]
-        last: Event | None = None
-        for event in events[plain:]:
-            if self._is_plain(event):
-                repaired.append(event)
-                last = event
-            else:
+        learned = self._think_tags
+        while place < len(events):
+            event = events[place]
+            place += 1
+            passed = self._plain_event(event)
+            if passed is None:
+                self._plain = None
                 repaired += self._repair(event)
-                last = None
-        if last is not None and not self._think_tags:
-            self._plain = PlainDelta.learn(last)
+                continue
+            repaired.append(passed)
+            if passed is event and not learned:
+                learned = True  # once in a read: where it does not fit, each try is for nothing
+                self._plain = PlainDelta.learn(event)
+                if self._plain is not None:
+                    more = self._plain.leading(events[place:])
+                    repaired += events[place : place + more]
+                    place += more
         return repaired
 
     def close(self, failure: Failure | None = None) -> list[Event]:
@@ -83,12 +94,14 @@ class StreamRepair:
         return self._fail(write_failure(failure or from_exception(cut)))
 
     # ------------------------------------------------------------------------- without fault
-    def _is_plain(self, event: Event) -> bool:
+    def _plain_event(self, event: Event) -> Event | None:
+        """The event itself where it is faultless and no more than a further piece, or a copy
+        without a role that was said before, the most frequent fault; None for all else."""
         if event.data is None or self._over:
-            return False
+            return None
         chunk = decode_chunk(event.data)
         if chunk is None:
-            return False
+            return None
         event.parsed = chunk
         choices = chunk.choices
         if (
@@ -100,13 +113,27 @@ class StreamRepair:
             or chunk.created is None
             or chunk.model is None
         ):
-            return False
+            return None
         choice = self._choices.get(choices[0].index)
-        if choice is None or not choice.is_plain(choices[0]):
-            return False
+        if choice is None:
+            return None
+        passed = self._without_role(event, chunk) if choice.says_role_again(choices[0]) else event
+        if passed is None or not choice.is_plain(choices[0]):
+            return None
         if chunk.usage is not None:
             self._usage = chunk.usage
-        return True
+        if passed is not event:
+            self._count("role_repeated")
+        return passed
+
+    def _without_role(self, event: Event, chunk: Chunk) -> Event | None:
+        """The event without its role, cut out of its bytes; None where that is not so simple."""
+        # inside of a string the quotes would be escaped
+        if event.data is None or chunk.choices is None or event.data.count(_ROLE) != 1:
+            return None
+        if (delta := chunk.choices[0].delta) is not None:
+            delta.role = None
+        return Event(event.data.replace(_ROLE, b""), event.name, parsed=chunk)
 
     # ------------------------------------------------------------------------------ with fault
     def _repair(self, event: Event) -> list[Event]:

@@ -296,6 +296,25 @@ def test_another_id_in_each_piece_of_one_call_is_one_call() -> None:
     assert [p.get("id") for p in pieces(out)] == ["r1", None]
 
 
+def test_calls_without_ids_that_share_an_index_are_told_apart_by_their_objects() -> None:
+    out, _ = repaired(
+        role(),
+        call(0, type="function", name="f", arguments=""),
+        call(0, name="f", arguments='{"x":'),
+        call(0, name="f", arguments="1}"),
+        call(0, name="f", arguments=""),
+        call(0, type="function", name="f", arguments='{"x":2}'),
+        chunk({}, "tool_calls"),
+    )
+    assert [(p["index"], p["function"]["arguments"]) for p in pieces(out)] == [
+        (0, ""),
+        (0, '{"x":'),
+        (0, "1}"),
+        (0, ""),
+        (1, '{"x":2}'),
+    ]
+
+
 def test_a_name_that_comes_late_opens_the_call_with_what_was_held() -> None:
     out, repair = repaired(
         role(),
