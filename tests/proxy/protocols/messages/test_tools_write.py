@@ -1,4 +1,4 @@
-"""Tools, the tool choice, and the schemas that a Messages upstream takes."""
+"""Tools and the tool choice, as a Messages upstream takes them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import pytest
 
 from toolwire.config.profile import Profile
 from toolwire.proxy.protocols.messages import CODEC
-from toolwire.proxy.protocols.messages.schema import input_schema
 from toolwire.proxy.protocols.neutral import (
     Cache,
     Choice,
@@ -159,108 +158,3 @@ def test_a_switch_that_the_upstream_lacks_is_reported() -> None:
     document, losses = written(F, parallel=False, profile=Profile(parallel_tool_calls=False))
     assert "tool_choice" not in document
     assert losses == [("dropped", "parallel_tool_calls")]
-
-
-# ------------------------------------------------------------------------------------ schemas
-def schema_of(schema: dict[str, Any] | None) -> dict[str, Any]:
-    return input_schema(schema, "tools[0]", Losses())
-
-
-@pytest.mark.parametrize(
-    ("schema", "sent"),
-    [
-        (None, EMPTY),
-        ({}, {"type": "object"}),
-        ({"properties": {"a": {}}}, {"type": "object", "properties": {"a": {}}}),
-        ({"type": None, "x-y": 1}, {"type": "object", "x-y": 1}),
-    ],
-)
-def test_a_schema_is_an_object(schema: dict[str, Any] | None, sent: dict[str, Any]) -> None:
-    assert schema_of(schema) == sent
-
-
-def test_a_schema_that_is_right_is_the_very_same() -> None:
-    schema = {
-        "type": "object",
-        "properties": {"a": {"anyOf": [{"type": "string"}, {"$ref": "#/$defs/x"}]}},
-        "$defs": {"x": {"type": "null"}},
-    }
-    assert schema_of(schema) is schema
-
-
-def test_alternatives_are_merged() -> None:
-    losses = Losses()
-    schema = {
-        "type": "object",
-        "properties": {"a": {"type": "string"}},
-        "required": ["a"],
-        "oneOf": [
-            {"properties": {"k": {"const": 1}, "b": {}}, "required": ["k", "b"]},
-            {"properties": {"k": {"const": 2}, "c": {}}, "required": ["k"]},
-            {"type": "string"},
-        ],
-    }
-    assert input_schema(schema, "tools[0]", losses) == {
-        "type": "object",
-        "properties": {
-            "a": {"type": "string"},
-            "k": {"anyOf": [{"const": 1}, {"const": 2}]},
-            "b": {},
-            "c": {},
-        },
-        "required": ["a", "k"],
-    }
-    assert [(loss.kind, loss.path) for loss in losses.entries] == [("coerced", "tools[0]")]
-
-
-def test_demands_are_added() -> None:
-    assert schema_of(
-        {
-            "allOf": [
-                {"$ref": "#/$defs/a"},
-                {"properties": {"x": {"minLength": 1}, "y": {}}, "required": ["y"]},
-            ],
-            "$defs": {"a": {"properties": {"x": {"type": "string"}}, "required": ["x"]}},
-        }
-    ) == {
-        "type": "object",
-        "properties": {"x": {"allOf": [{"type": "string"}, {"minLength": 1}]}, "y": {}},
-        "required": ["x", "y"],
-        "$defs": {"a": {"properties": {"x": {"type": "string"}}, "required": ["x"]}},
-    }
-
-
-def test_alternatives_that_only_require_are_left_out() -> None:
-    schema = {
-        "type": "object",
-        "properties": {"a": {}, "b": {}},
-        "anyOf": [{"required": ["a"]}, {"required": ["b"]}],
-    }
-    assert schema_of(schema) == {"type": "object", "properties": {"a": {}, "b": {}}}
-
-
-def deep(levels: int) -> dict[str, Any]:
-    schema: dict[str, Any] = {}
-    for _ in range(levels):
-        schema = {"anyOf": [schema]}
-    return schema
-
-
-@pytest.mark.parametrize(
-    "schema",
-    [
-        {
-            "anyOf": [{"$ref": "#/$defs/a"}] * 9,
-            "$defs": {"a": {"anyOf": [{"$ref": "#/$defs/a"}] * 9}},
-        },
-        {"anyOf": [{"$ref": "#"}, {"$ref": "#/gone/1"}, {"$ref": "https://example.org"}, 7]},
-        {"oneOf": {"not": "a list"}},
-        {"allOf": [], "required": [1, None], "properties": []},
-        {"type": "string", "anyOf": [{"type": "string"}]},
-        deep(2000),
-    ],
-)
-def test_no_union_is_left_whatever_comes(schema: dict[str, Any]) -> None:
-    sent = schema_of(schema)
-    assert sent["type"] == "object"
-    assert not {"anyOf", "oneOf", "allOf"} & sent.keys()
