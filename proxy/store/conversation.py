@@ -110,10 +110,10 @@ def stored_items(stored: StoredResponse) -> list[Raw]:
     return [*elements(stored.input), *elements(output)]
 
 
-def stored_response(owner: str, response: Raw, items: list[Raw]) -> StoredResponse | None:
+def stored_response(owner: str, response: Raw, given: bytes) -> StoredResponse | None:
     """What to keep of a response object; None where nothing can go on from it.
 
-    ``items`` is the whole input that led to it.  ``ValueError``: it is no response object.
+    ``given`` is the whole input that led to it.  ``ValueError``: it is no response object.
     """
     answer = fields(response)
     name = value(answer.get("id"))
@@ -123,7 +123,7 @@ def stored_response(owner: str, response: Raw, items: list[Raw]) -> StoredRespon
         raise ValueError("a response without an id")
     output = {_id(item): bytes(item) for item in elements(answer.get("output", _NO_ITEMS))}
     output.pop("", None)
-    return StoredResponse(owner, name, bytes(response), joined(items), output)
+    return StoredResponse(owner, name, bytes(response), given, output)
 
 
 def _id(item: Raw) -> str:

@@ -125,7 +125,7 @@ class KeptAnswer(AnswerSend):
         if not self._keeps:
             return True
         try:
-            kept = stored_response(self._owner, response, self._resolved.items())
+            kept = stored_response(self._owner, response, self._resolved.input())
         except ValueError:
             return True  # no response object, so nothing that could be asked for again
         try:

@@ -122,6 +122,19 @@ async def test_events_without_their_event_line_are_understood(gateway: Gateway) 
     assert len(gateway.sent["input"]) == 5
 
 
+async def test_events_that_are_not_what_they_say_pass(gateway: Gateway) -> None:
+    await gateway.answers(answer("resp_1"))
+    odd = [
+        b"event: response.created\ndata: no json\n\n",
+        b"event: response.completed\ndata: {}\n\n",
+        b'event: response.completed\ndata: {"response":7}\n\n',
+        b"data: [DONE]\n\n",
+    ]
+    gateway.inner = Inner(odd, content_type="text/event-stream")
+    reply = await gateway.create("more", previous_response_id="resp_1", stream=True)
+    assert reply.body == b"".join(odd)
+
+
 @pytest.mark.parametrize("wrong", [7, True, {"role": "user"}])
 async def test_an_input_of_a_wrong_type_is_named(gateway: Gateway, wrong: Any) -> None:
     await gateway.answers(answer("resp_1"))
