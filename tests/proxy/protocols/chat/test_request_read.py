@@ -125,6 +125,45 @@ def test_cache_marks_on_parts_messages_and_tools() -> None:
     assert request.tools[0].cache == Cache(mark, "tools[0].cache_control")
 
 
+def test_fields_of_parts_that_have_no_place_are_kept_to_be_reported() -> None:
+    breakpoint_ = {"mode": "explicit"}
+    (turn,) = turns(
+        {
+            "role": "user",
+            "content": [
+                {"type": "text", "text": "a", "prompt_cache_breakpoint": breakpoint_, "x": None},
+                {"type": "image_url", "image_url": "https://x/i", "fps": 2},
+                "bare",
+            ],
+        }
+    )
+    at = "messages[0].content"
+    assert turn.parts == [
+        Text("a", at=f"{at}[0]"),
+        Opaque(
+            "chat",
+            {"prompt_cache_breakpoint": breakpoint_},
+            f"{at}[0].prompt_cache_breakpoint",
+        ),
+        Image(Source(url="https://x/i"), extra={"fps": 2}, at=f"{at}[1]"),
+        Text("bare", at=f"{at}[2]"),
+    ]
+
+
+@pytest.mark.parametrize("thinking", ["hm", [{"type": "text", "text": "h"}, {"text": "m"}]])
+def test_thinking_parts_of_the_history(thinking: Any) -> None:
+    (turn,) = turns({"role": "assistant", "content": [{"type": "thinking", "thinking": thinking}]})
+    assert turn.parts == [Thinking("hm", origin="chat", at="messages[0].content[0]")]
+
+
+@pytest.mark.parametrize(
+    ("value", "choice"),
+    [("auto", Choice(at="function_call")), ("none", Choice("none", at="function_call"))],
+)
+def test_the_deprecated_choice(value: str, choice: Choice) -> None:
+    assert read(function_call=value).choice == choice
+
+
 def test_reasoning_of_the_history() -> None:
     block = {"type": "thinking", "thinking": "hm", "signature": "sig"}
     sealed = {"type": "redacted_thinking", "data": "x"}
@@ -395,6 +434,18 @@ def test_thinking(fields: dict[str, Any], wish: ThinkingRequest | None) -> None:
         ({"tool_choice": "f"}, "tool_choice", 'must be "auto"'),
         ({"tool_choice": 1}, "tool_choice", "must be a string or an object, not an integer"),
         ({"tool_choice": {"type": "x"}}, "tool_choice.type", 'must be "function"'),
+        ({"function_call": "f"}, "function_call", 'must be "auto", "none" or an object'),
+        (
+            {"tool_choice": {"type": "allowed_tools", "allowed_tools": {"mode": "x"}}},
+            "tool_choice.allowed_tools.mode",
+            'must be "auto" or "required"',
+        ),
+        (
+            {"messages": [{"role": "assistant", "tool_calls": [{"type": "x", "id": "a"}]}]},
+            "messages[0].tool_calls[0].type",
+            'must be "function" or "custom"',
+        ),
+        ({"stop": 5}, "stop", "must be a string or an array, not an integer"),
         ({"max_tokens": True}, "max_tokens", "must be an integer, not a boolean"),
         ({"max_tokens": Decimal("1.5")}, "max_tokens", "must be an integer, not a number"),
         ({"temperature": "hot"}, "temperature", "must be a number, not a string"),

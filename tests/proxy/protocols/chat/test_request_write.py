@@ -421,6 +421,41 @@ def test_other_fields_keep_their_name_and_meaning_or_are_reported() -> None:
     assert losses == [("service_tier", "dropped")]
 
 
+def test_fields_of_chat_itself_pass() -> None:
+    """Where both sides speak it: what the reader kept goes back where it was."""
+    call = {
+        "id": "c",
+        "type": "function",
+        "function": {"name": "f", "arguments": "{}"},
+        "extra_content": {"google": 1},
+    }
+    audio = {"type": "input_audio", "input_audio": {"data": "UklG", "format": "wav"}}
+    document = {
+        "model": "m",
+        "messages": [
+            {"role": "user", "content": [audio]},
+            {"role": "assistant", "audio": {"id": "a"}, "content": None, "tool_calls": [call]},
+        ],
+        "tools": [{"type": "openrouter:web_search"}],
+        "logit_bias": {"5": 1},
+        "brand_new": True,
+    }
+    losses = Losses()
+    assert CODEC.write_request(CODEC.read_request(document), GENERIC, losses) == document
+    assert losses.entries == []
+
+
+def test_a_schema_that_says_strict_to_an_upstream_that_does_not_know_it() -> None:
+    wish = Structured({}, "n", "d", strict=True, at="response_format")
+    document, losses = write(structured=wish, quirks=Profile(strict=False))
+    assert document["response_format"]["json_schema"] == {
+        "name": "n",
+        "schema": {},
+        "description": "d",
+    }
+    assert losses == [("response_format.strict", "dropped")]
+
+
 # --------------------------------------------------------------------------------- thinking
 LOW_AND_HIGH = ("low", "high")
 
