@@ -61,7 +61,8 @@ class _Repair(AnswerSend):
             headers = [*without(headers, b"content-type"), _JSON] if changed else headers
             return status, headers, body
         document = _answer_in(body)
-        kinds = self._codec.repair_answer(document)
+        profile = self._exchange.profile({})
+        kinds = self._codec.repair_answer(document, think_tags=profile.think_tags)
         self._exchange.usage = self._codec.usage_of(document)
         if kinds:
             self._exchange.changes.update(kinds)

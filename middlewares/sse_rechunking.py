@@ -84,15 +84,16 @@ class _Rechunk(AnswerSend):
         self._alarm: asyncio.TimerHandle | None = None
         self._flush: asyncio.TimerHandle | None = None
         self._sending: asyncio.Task[None] | None = None
-        self._held: list[Event] = []
-        self._held_bytes = 0
+        self._waiting: list[Event] = []
+        self._waiting_bytes = 0
         self._last_sent = 0.0
 
     def wants_stream(self, status: int, headers: Headers) -> bool:
         return status == 200 and is_stream(headers)
 
     def head(self, status: int, headers: Headers) -> tuple[int, Headers]:
-        self._repair = self._codec.stream_repair()
+        profile = self._exchange.profile({})
+        self._repair = self._codec.stream_repair(think_tags=profile.think_tags)
         self._loop = asyncio.get_running_loop()
         if seconds := self._options.keep_alive_seconds:
             self._last_sent = self._loop.time()
@@ -119,7 +120,7 @@ class _Rechunk(AnswerSend):
         if more and self._options.flush == "budget" and self._may_wait(events):
             self._hold(events)
             return
-        events, self._held, self._held_bytes = [*self._held, *events], [], 0
+        events, self._waiting, self._waiting_bytes = [*self._waiting, *events], [], 0
         if self._flush is not None:
             self._flush.cancel()
             self._flush = None
@@ -136,13 +137,13 @@ class _Rechunk(AnswerSend):
     # holding back ---------------------------------------------------------------------------
     def _may_wait(self, events: list[Event]) -> bool:
         """Whether these are deltas alone, not the first of the stream, and within the budget."""
-        size = self._held_bytes + sum(len(event.data or b"") for event in events)
+        size = self._waiting_bytes + sum(len(event.data or b"") for event in events)
         within = self._last_sent > 0 and size < self._options.flush_bytes
         return within and all(_is_delta(self._codec.name, event) for event in events)
 
     def _hold(self, events: list[Event]) -> None:
-        self._held += events
-        self._held_bytes += sum(len(event.data or b"") for event in events)
+        self._waiting += events
+        self._waiting_bytes += sum(len(event.data or b"") for event in events)
         if self._flush is None:
             self._flush = self._loop.call_later(self._options.flush_ms / 1000, self._on_budget)
 
@@ -161,7 +162,7 @@ class _Rechunk(AnswerSend):
         self._alarm = self._loop.call_later(seconds - silent, self._on_silence)
 
     async def _send_now(self, events: list[Event]) -> None:
-        events, self._held, self._held_bytes = [*self._held, *events], [], 0
+        events, self._waiting, self._waiting_bytes = [*self._waiting, *events], [], 0
         self._last_sent = self._loop.time()
         await super().send_events(events, more=True)
 

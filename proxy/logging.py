@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import sys
 import time
+from collections.abc import MutableMapping
 from functools import lru_cache
 from typing import Any
 
@@ -45,7 +46,7 @@ def configure(level: str = "info", form: str = "auto") -> None:
 def _render_json(_: Any, level: str, event: dict[str, Any]) -> bytes:
     """One object: time, level, event, the rest.  One step for all: every request logs."""
     seconds = time.time()
-    line = {
+    line: MutableMapping[str, Any] = {
         "timestamp": f"{_to_the_second(int(seconds))}.{int(seconds % 1 * 1e6):06d}Z",
         "level": "error" if level == "exception" else level,
         "event": event.pop("event", ""),

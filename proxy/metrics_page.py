@@ -16,5 +16,5 @@ def metrics_page() -> tuple[bytes, bytes]:
     registry = REGISTRY
     if os.environ.get(DIRECTORY):
         registry = CollectorRegistry()
-        MultiProcessCollector(registry)
+        MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
     return generate_latest(registry), CONTENT_TYPE_LATEST.encode()

@@ -130,13 +130,16 @@ class Codec(Protocol):
     def write_failure(self, failure: Failure) -> dict[str, Any]:
         """The error body in this protocol's shape."""
 
-    def repair_answer(self, document: dict[str, Any]) -> dict[str, int]:
-        """Repairs a whole answer in place; the kinds of repair and how often."""
+    def repair_answer(
+        self, document: dict[str, Any], *, think_tags: bool = False
+    ) -> dict[str, int]:
+        """Repairs a whole answer in place; the kinds of repair and how often.  ``think_tags`` moves
+        ``<think>…</think>`` at the beginning of the text to the reasoning (chat alone)."""
 
     def usage_of(self, document: dict[str, Any]) -> neutral.Usage | None:
         """The token counts of a whole answer."""
 
-    def stream_repair(self) -> StreamRepair: ...
+    def stream_repair(self, *, think_tags: bool = False) -> StreamRepair: ...
 
     def stream_reader(self) -> StreamReader: ...
 

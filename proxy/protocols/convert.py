@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from toolwire.proxy.protocols import freeform
 from toolwire.proxy.protocols.codec import Codec, Quirks
+from toolwire.proxy.protocols.fit import Abilities, fit_document, fit_request
 from toolwire.proxy.protocols.identifiers import legal_id, legal_names
 from toolwire.proxy.protocols.layout import arrange
 from toolwire.proxy.protocols.neutral import (
@@ -31,7 +32,7 @@ from toolwire.proxy.protocols.neutral import (
 )
 
 
-class Limits(Quirks, Protocol):
+class Limits(Quirks, Abilities, Protocol):
     """What a target allows in names, beside what its writer has to know."""
 
     @property
@@ -93,7 +94,9 @@ def convert_request(
     _rename(target, quirks, renaming)
     if upstream.name == "messages":
         _legalize_ids(target.turns)
+    fit_request(target, quirks, losses)
     written = upstream.write_request(target, quirks, losses)
+    fit_document(written, quirks, losses)
     return Converted(written, request, renaming, losses)
 
 

@@ -26,18 +26,19 @@ class Restorer:
 
     def restore(self, event: StreamEvent) -> list[StreamEvent]:
         """The events for the client."""
-        match event:
-            case Delta() if event.key in self._freeform:
-                text = self._freeform[event.key].feed(event.text)
-                return [Delta(event.key, text)] if text else []
-            case PartStart(part=Call()):
-                return [self._begin(event.key, event.part)]
-            case PartEnd() if event.key in self._freeform:
-                return self._end_freeform(event)
-            case PartEnd(part=Call()):
-                return [PartEnd(event.key, self._renaming.call(event.part))]
-            case PartStart(part=Thinking()) | PartEnd(part=Thinking()):
-                event.part.vendor = self._vendor
+        if isinstance(event, Delta):
+            if (freeform := self._freeform.get(event.key)) is None:
+                return [event]
+            text = freeform.feed(event.text)
+            return [Delta(event.key, text)] if text else []
+        if not isinstance(event, PartStart | PartEnd):
+            return [event]
+        if isinstance(event.part, Thinking):
+            event.part.vendor = self._vendor
+        elif isinstance(event, PartEnd):
+            return self._end(event)
+        elif isinstance(event.part, Call):
+            return [self._begin(event.key, event.part)]
         return [event]
 
     def _begin(self, key: int, call: Call) -> PartStart:
@@ -47,8 +48,10 @@ class Restorer:
             return PartStart(key, Call(call.id, name, custom=True))
         return PartStart(key, replace(call, name=name) if name != call.name else call)
 
-    def _end_freeform(self, event: PartEnd) -> list[StreamEvent]:
-        rest = self._freeform.pop(event.key).flush()
-        whole = self._renaming.call(event.part) if isinstance(event.part, Call) else None
-        told: list[StreamEvent] = [Delta(event.key, rest)] if rest else []
-        return [*told, PartEnd(event.key, whole)]
+    def _end(self, event: PartEnd) -> list[StreamEvent]:
+        part = self._renaming.call(event.part) if isinstance(event.part, Call) else event.part
+        told: list[StreamEvent] = [PartEnd(event.key, part)]
+        if (freeform := self._freeform.pop(event.key, None)) is not None:
+            if rest := freeform.flush():
+                told.insert(0, Delta(event.key, rest))
+        return told

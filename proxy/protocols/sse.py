@@ -58,9 +58,9 @@ def comment(text: str = "") -> Event:
 
 def encode(events: list[Event]) -> bytes:
     """The bytes of several events, for one write."""
-    raws = [event.raw for event in events]
-    if None not in raws:  # nothing was changed, which is the usual case by far
-        joined = b"\n\n".join(raws) + b"\n\n" if raws else b""
+    raws = [event.raw for event in events if event.raw is not None]
+    if events and len(raws) == len(events):  # nothing was changed: the usual case by far
+        joined = b"\n\n".join(raws) + b"\n\n"
         if b"\r" not in joined:
             return joined
     return b"".join([event.encode() for event in events])
@@ -78,12 +78,14 @@ class Decoder:
 
     def feed(self, data: bytes) -> list[Event]:
         """The events that ``data`` completes.  Raises ``ValueError`` for an outsized one."""
-        data = self._joined(data)
-        if data is None:
+        if not data:
             return []
-        if b"\r" in data:
-            return self._feed_any_line_end(data)
-        blocks = data.split(b"\n\n")
+        joined = self._joined(data)
+        if joined is None:
+            return []
+        if b"\r" in joined:
+            return self._feed_any_line_end(joined)
+        blocks = joined.split(b"\n\n")
         self._hold(blocks.pop())
         events = []
         for block in blocks:

@@ -40,13 +40,15 @@ class _MessagesCodec:
     def write_failure(self, failure: Failure) -> dict[str, Any]:
         return response.write_failure(failure)
 
-    def repair_answer(self, document: dict[str, Any]) -> dict[str, int]:
+    def repair_answer(
+        self, document: dict[str, Any], *, think_tags: bool = False
+    ) -> dict[str, int]:
         return repair_answer(document)
 
     def usage_of(self, document: dict[str, Any]) -> Usage | None:
         return response.read_usage(document.get("usage"))
 
-    def stream_repair(self) -> MessagesStreamRepair:
+    def stream_repair(self, *, think_tags: bool = False) -> MessagesStreamRepair:
         return MessagesStreamRepair()
 
     def stream_reader(self) -> MessagesStreamReader:

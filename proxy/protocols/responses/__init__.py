@@ -40,13 +40,15 @@ class ResponsesCodec:
     def write_failure(self, failure: Failure) -> dict[str, Any]:
         return response.write_failure(failure)
 
-    def repair_answer(self, document: dict[str, Any]) -> dict[str, int]:
+    def repair_answer(
+        self, document: dict[str, Any], *, think_tags: bool = False
+    ) -> dict[str, int]:
         return repair.repair_answer(document)
 
     def usage_of(self, document: dict[str, Any]) -> Usage | None:
         return response.usage_of(document)
 
-    def stream_repair(self) -> StreamRepair:
+    def stream_repair(self, *, think_tags: bool = False) -> StreamRepair:
         return repair.ResponsesRepair()
 
     def stream_reader(self) -> StreamReader:
