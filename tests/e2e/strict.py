@@ -1,0 +1,156 @@
+"""The ear between an SDK and the gateway: it hears every answer, and holds it to the SDK's types.
+
+The SDKs construct their objects without validating them; other clients are not so patient. So what
+passes here has to be strictly what `openai.types` and `anthropic.types` say, and streams have to
+keep the rules of ``stream_rules``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import anthropic.types as messages_types
+import httpx2
+import openai.types.chat as chat_types
+import openai.types.responses as responses_types
+from msgspec import Struct, field
+from pydantic import TypeAdapter, ValidationError
+
+from tests.e2e.stream_rules import DONE, RULES, Json
+
+PROTOCOLS = {
+    "/v1/chat/completions": "chat",
+    "/v1/messages": "messages",
+    "/v1/responses": "responses",
+}
+_ANSWERS: dict[str, TypeAdapter[Any]] = {
+    "chat": TypeAdapter(chat_types.ChatCompletion),
+    "messages": TypeAdapter(messages_types.Message),
+    "responses": TypeAdapter(responses_types.Response),
+}
+_EVENTS: dict[str, TypeAdapter[Any]] = {
+    "chat": TypeAdapter(chat_types.ChatCompletionChunk),
+    "messages": TypeAdapter(messages_types.RawMessageStreamEvent),
+    "responses": TypeAdapter(responses_types.ResponseStreamEvent),
+}
+_ERROR_KEYS = {
+    "chat": {"message", "type", "param", "code"},
+    "messages": {"type", "message"},
+    "responses": {"message", "type", "param", "code"},
+}
+
+
+class Heard(Struct):
+    """One request and what was answered to it."""
+
+    path: str
+    request: Json
+    status: int
+    headers: httpx2.Headers
+    raw: bytes = b""
+    reads: list[bytes] = field(default_factory=list)
+    """The body in the pieces in which it came."""
+    whole: bool = False
+    """Whether the body was read to its end."""
+
+
+class StrictTransport(httpx2.BaseTransport):
+    """Passes everything on as it is, and keeps it in ``heard``."""
+
+    def __init__(self) -> None:
+        self._inner = httpx2.HTTPTransport()
+        self.heard: list[Heard] = []
+
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        response = self._inner.handle_request(request)
+        body = request.read()
+        heard = Heard(
+            request.url.path,
+            json.loads(body) if body else {},
+            response.status_code,
+            response.headers,
+        )
+        self.heard.append(heard)
+        response.stream = _Ear(response.stream, heard)
+        return response
+
+    def close(self) -> None:
+        self._inner.close()
+
+    def problems(self) -> list[str]:
+        """What is wrong with what was heard, which is forgotten now."""
+        heard, self.heard = self.heard, []
+        return [f"{one.path}: {problem}" for one in heard for problem in problems(one)]
+
+
+class _Ear(httpx2.SyncByteStream):
+    def __init__(self, stream: Any, heard: Heard) -> None:
+        self._stream = stream
+        self._heard = heard
+
+    def __iter__(self) -> Iterator[bytes]:
+        for piece in self._stream:
+            self._heard.reads.append(piece)
+            self._heard.raw += piece
+            yield piece
+        self._heard.whole = True
+
+    def close(self) -> None:
+        self._stream.close()
+
+
+def problems(heard: Heard) -> Iterator[str]:
+    """What is wrong with one answer of the three endpoints; nothing is, with that of another."""
+    protocol = PROTOCOLS.get(heard.path)
+    if protocol is None or not (heard.whole or heard.status >= 400):
+        return  # a client that left in the middle
+    if not heard.headers.get("x-request-id"):
+        yield "no x-request-id"
+    if heard.status >= 400:
+        yield from _error_problems(protocol, json.loads(heard.raw))
+    elif heard.headers["content-type"].startswith("text/event-stream"):
+        found = list(events(heard.raw))
+        for event in found:
+            if not _is_outside_the_types(event):
+                yield from _invalid(_EVENTS[protocol], event)
+        yield from RULES[protocol](found, heard.request)
+    else:
+        yield from _invalid(_ANSWERS[protocol], json.loads(heard.raw))
+
+
+def events(raw: bytes) -> Iterator[Any]:
+    """The documents of a stream, and "[DONE]"; a name says what the document says."""
+    for block in raw.decode().split("\n\n"):
+        lines = [line for line in block.split("\n") if line and not line.startswith(":")]
+        if not lines:
+            continue
+        *names, data = lines
+        assert data.startswith("data: "), block
+        event = data.removeprefix("data: ")
+        document = DONE if event == DONE else json.loads(event)
+        assert names == ([f"event: {document['type']}"] if "type" in document else []), block
+        yield document
+    assert raw.endswith(b"\n\n")
+
+
+def _is_outside_the_types(event: Any) -> bool:
+    return event == DONE or "error" in event or event["type" if "type" in event else "id"] == "ping"
+
+
+def _error_problems(protocol: str, document: Json) -> Iterator[str]:
+    error = document.get("error")
+    if not isinstance(error, dict) or not _ERROR_KEYS[protocol] <= error.keys():
+        yield f"an error of another shape: {document}"
+    elif not error["message"] or not isinstance(error["message"], str):
+        yield f"an error without a message: {document}"
+    elif protocol == "messages" and document.get("type") != "error":
+        yield f"an error without its type: {document}"
+
+
+def _invalid(adapter: TypeAdapter[Any], value: Any) -> Iterator[str]:
+    try:
+        adapter.validate_json(json.dumps(value), strict=True)
+    except ValidationError as error:
+        yield f"{error}\n{value}"
