@@ -66,6 +66,7 @@ def takes_place(tool: Tool) -> bool:
 
 
 def _position(text: str, name: str) -> int:
+    """Where the name stands in the text as whole words; -1 where it does not."""
     spellings = {name, re.sub(r"[_-]+", " ", name)}
-    found = [text.find(spelling) for spelling in spellings]
-    return min((at for at in found if at >= 0), default=-1)
+    whole = (re.search(rf"(?<!\w){re.escape(spelling)}(?!\w)", text) for spelling in spellings)
+    return min((match.start() for match in whole if match), default=-1)

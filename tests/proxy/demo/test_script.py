@@ -52,6 +52,11 @@ def test_tools_are_named_in_the_order_of_the_text() -> None:
     assert [tool.name for tool in found] == ["get-weather", "get_time"]
 
 
+def test_a_name_inside_a_longer_word_is_not_named() -> None:
+    tools = [Tool(name=name) for name in ("tool_3", "tool_37", "end")]
+    assert [tool.name for tool in hints.named_in("Send tool_37", tools)] == ["tool_37"]
+
+
 @settings(deadline=None)
 @given(st.text())
 def test_tokens_are_the_whole_text(text: str) -> None:
