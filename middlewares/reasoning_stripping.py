@@ -13,6 +13,11 @@ option's:
 Where such an upstream still answers 400 because reasoning is missing (the profile knows its words),
 the empty value is put on the assistant messages that have none, and it is asked once more, once.
 
+Towards the other protocols only what no vendor can have signed is removed: thinking blocks without
+a signature from messages requests, where the upstream signs its own, and reasoning items with an
+envelope of this gateway from responses requests.  Clients bring both along when a conversation
+moves from a converted upstream to a native one.
+
 Stands inside of the conversion: what it makes of another protocol's thinking is judged here too.
 
     [middlewares.reasoning_stripping]
@@ -31,13 +36,14 @@ from toolwire.proxy.answer import AnswerSend, Headers
 from toolwire.proxy.asgi import ASGIApp, Receive, Scope, Send
 from toolwire.proxy.exchange import Body, Exchange, endpoint, open_body
 from toolwire.proxy.protocols.failure import read_body
+from toolwire.proxy.protocols.responses.reasoning import ENVELOPE
 
 Policy = Literal["keep", "strip", "current_turn", "tool_turns"]
 
-EXTENSION = "reasoning_blocks"
-"""This gateway's own: signed blocks for clients, which no upstream knows."""
+EXTENSIONS = ("reasoning_blocks", "reasoning_vendor")
+"""This gateway's own: signed blocks for chat clients, and whose they are."""
 
-FIELDS = ("reasoning_content", "reasoning", EXTENSION)
+FIELDS = ("reasoning_content", "reasoning", *EXTENSIONS)
 
 
 class Options(config.Options, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -54,21 +60,30 @@ class ReasoningStripping:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         codec = endpoint(scope)
-        if codec is None or codec.name != "chat":
+        if codec is None:
             await self.app(scope, receive, send)
             return
         scope, body = open_body(scope, receive)
         document = await body.document()
         exchange = Exchange.of(scope)
         profile = exchange.profile(document)
-        policy = self.options.policy or profile.reasoning_history
-        if stripped := strip(document, policy, profile.reasoning_field):
+        if stripped := self._strip(codec.name, document, profile):
             exchange.changes["reasoning_stripped"] += stripped
             body.touch()
-        if profile.reasoning_missing_error:
+        if codec.name == "chat" and profile.reasoning_missing_error:
             await self._ask_twice(scope, body, send, profile)
         else:
             await self.app(scope, body, send)
+
+    def _strip(self, protocol: str, document: dict[str, Any], profile: Profile) -> int:
+        if protocol == "chat":
+            policy = self.options.policy or profile.reasoning_history
+            return strip(document, policy, profile.reasoning_field)
+        if self.options.policy == "keep":
+            return 0
+        if protocol == "messages":
+            return drop_unsigned(document) if profile.signed_thinking else 0
+        return drop_envelopes(document)
 
     async def _ask_twice(self, scope: Scope, body: Body, send: Send, profile: Profile) -> None:
         first = _FirstAnswer(scope, send, profile.reasoning_missing_error)
@@ -106,10 +121,8 @@ def strip(document: dict[str, Any], policy: Policy, field: str) -> int:
     """Removes the reasoning that ``policy`` does not keep, in place; how many messages changed.
 
     What is kept stands under ``field``, the upstream's name for it.  Empty reasoning says nothing
-    and is removed, too.
+    and is removed, too.  With ``keep`` only the gateway's own extensions go.
     """
-    if policy == "keep":
-        return 0
     messages = document.get("messages")
     if not isinstance(messages, list):
         return 0
@@ -119,6 +132,10 @@ def strip(document: dict[str, Any], policy: Policy, field: str) -> int:
         if not isinstance(message, dict) or message.get("role") != "assistant":
             continue
         if not any(name in message for name in FIELDS):
+            continue
+        if policy == "keep":
+            own = [message.pop(name) for name in EXTENSIONS if name in message]
+            changed += bool(own)
             continue
         kept = policy == "current_turn" and place > last_user
         kept = kept or (policy == "tool_turns" and bool(message.get("tool_calls")))
@@ -151,3 +168,44 @@ def add_empty(document: dict[str, Any], field: str) -> int:
     for message in missing:
         message[field] = ""
     return len(missing)
+
+
+def drop_unsigned(document: dict[str, Any]) -> int:
+    """Removes thinking blocks without a signature from a Messages history, in place; how many."""
+    dropped = 0
+    messages = document.get("messages")
+    for message in messages if isinstance(messages, list) else ():
+        if not isinstance(message, dict) or message.get("role") != "assistant":
+            continue
+        content = message.get("content")
+        if isinstance(content, list) and any(map(_is_unsigned, content)):
+            signed = [block for block in content if not _is_unsigned(block)]
+            dropped += len(content) - len(signed)
+            message["content"] = signed or [_NO_TEXT]
+    return dropped
+
+
+_NO_TEXT = {"type": "text", "text": "(no text)"}
+"""A turn that was nothing but thinking: Messages takes no empty one."""
+
+
+def _is_unsigned(block: Any) -> bool:
+    return (
+        isinstance(block, dict) and block.get("type") == "thinking" and not block.get("signature")
+    )
+
+
+def drop_envelopes(document: dict[str, Any]) -> int:
+    """Removes reasoning items that hold what this gateway packed, in place; how many."""
+    items = document.get("input")
+    if not isinstance(items, list):
+        return 0
+    kept = [item for item in items if not _is_envelope(item)]
+    if len(kept) < len(items):
+        document["input"] = kept
+    return len(items) - len(kept)
+
+
+def _is_envelope(item: Any) -> bool:
+    sealed = item.get("encrypted_content") if isinstance(item, dict) else None
+    return isinstance(sealed, str) and sealed.startswith(ENVELOPE)

@@ -26,9 +26,10 @@ from toolwire.proxy.exchange import Exchange, endpoint, open_body
 from toolwire.proxy.protocols import failure, json, sse
 from toolwire.proxy.protocols.codec import Codec
 from toolwire.proxy.protocols.convert import convert_request
-from toolwire.proxy.protocols.neutral import Loss
+from toolwire.proxy.protocols.neutral import Loss, Opaque, Request
 from toolwire.proxy.protocols.registry import CODECS
 from toolwire.proxy.protocols.sse import Event
+from toolwire.proxy.store import reference_error
 from toolwire.proxy.thinking_store import ThinkingStore
 
 MAX_REPORT_CHARACTERS = 2000
@@ -64,14 +65,16 @@ class ToolSchemaConversion:
         exchange = Exchange.of(scope)
         scope, body = open_body(scope, receive)
         document = await body.document()
+        profile = self.upstream.profile_for(str(document.get("model")))
         converted = convert_request(
             client,
             self.codec,
             document,
-            self.upstream.profile_for(str(document.get("model"))),
+            profile,
             self.vendor,
             lambda turns: self.thinking.restore(self.vendor, turns),
         )
+        _refuse_references(scope, converted.request)
         losses = converted.losses.entries
         if losses and self.upstream.on_loss == "reject":
             _reject(losses)
@@ -83,6 +86,7 @@ class ToolSchemaConversion:
             converted,
             remember=lambda parts: self.thinking.remember(self.vendor, parts),
             vendor=self.vendor,
+            think_tags=profile.think_tags,
         )
         inner = {**scope, **_paths(scope, client, self.codec)}
         await _Conversion(scope, send, conversion).run(self.app, inner, body)
@@ -128,6 +132,21 @@ class _Conversion(AnswerSend):
         return status, [*headers, *report(self._exchange.losses)], body
 
 
+def _refuse_references(scope: Scope, request: Request) -> None:
+    """An id that only a store could resolve is no loss to be reported: the request means nothing
+    without what it stands for."""
+    if request.previous_response_id is not None:
+        raise reference_error(scope, request.previous_response_id, "previous_response_id")
+    for turn in request.turns:
+        for part in turn.parts:
+            if isinstance(part, Opaque) and _names_item(part.value):
+                raise reference_error(scope, str(part.value["id"]), f"{part.at}.id")
+
+
+def _names_item(value: Any) -> bool:
+    return isinstance(value, dict) and value.get("type") == "item_reference" and "id" in value
+
+
 def vendor_of(upstream: Upstream) -> str:
     """Who signs this upstream's thinking: its provider, or itself where that is not told."""
     return upstream.provider if upstream.provider != "generic" else upstream.name
@@ -166,7 +185,8 @@ def _reject(losses: list[Loss]) -> None:
 def _paths(scope: Scope, client: Codec, upstream: Codec) -> dict[str, Any]:
     """The request's paths with the upstream's endpoint in place of the client's."""
     path = scope["path"].removesuffix(client.path) + upstream.path
-    return {"path": path, "raw_path": path.encode()}
+    # a query (?beta=true) says something in the client's protocol only
+    return {"path": path, "raw_path": path.encode(), "query_string": b""}
 
 
 def _parsed(body: bytes) -> Any:

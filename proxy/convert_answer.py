@@ -34,6 +34,7 @@ class AnswerConversion:
         *,
         remember: Callable[[list[Part]], None],
         vendor: str,
+        think_tags: bool = False,
     ) -> None:
         self._client = client
         self._upstream = upstream
@@ -42,7 +43,8 @@ class AnswerConversion:
         self._remember = remember
         self._vendor = vendor
         self.streaming = converted.request.stream
-        self._repair = upstream.stream_repair()
+        self._think_tags = think_tags
+        self._repair = upstream.stream_repair(think_tags=think_tags)
         self._reader = upstream.stream_reader()
         self._restorer = Restorer(converted.renaming, vendor)
         self._collector = Collector()
@@ -62,7 +64,7 @@ class AnswerConversion:
         if isinstance(document, Answer):
             answer = document
         elif isinstance(document, dict):
-            self._upstream.repair_answer(document)
+            self._upstream.repair_answer(document, think_tags=self._think_tags)
             answer = self._upstream.read_answer(document)
         else:
             raise BadUpstreamAnswer("the upstream's answer is no JSON object")

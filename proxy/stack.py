@@ -24,6 +24,7 @@ from toolwire.middlewares import (
     model_list,
     reasoning_stripping,
     request_id,
+    response_store,
     routing,
     sse_rechunking,
     thinking_auto_disable,
@@ -32,6 +33,8 @@ from toolwire.middlewares import (
 from toolwire.proxy.asgi import ASGIApp, Receive, Scope, Send
 from toolwire.proxy.exchange import Exchange
 from toolwire.proxy.forward import Forwarder
+from toolwire.proxy.store import Store, open_store
+from toolwire.proxy.thinking_store import ThinkingStore
 
 
 class Step(NamedTuple):
@@ -52,6 +55,7 @@ OUTER: list[Step] = [
     Step("auth", auth.Options, auth.Auth),
     Step("body_limit", body_limit.Options, body_limit.BodyLimit),
     Step("model_list", model_list.Options, model_list.ModelList),
+    Step("response_store", response_store.Options, response_store.ResponseStore),
     Step("routing", routing.Options, routing.Routing),
 ]
 """Before an upstream is chosen."""
@@ -150,27 +154,41 @@ def fold(layers: list[Layer], app: ASGIApp) -> ASGIApp:
     return app
 
 
-def inner_layers(settings: Settings, upstream: Upstream, shared: Mapping[str, Any]) -> list[Layer]:
-    """What stands between routing and the forwarder of ``upstream``.
+class Shared(NamedTuple):
+    """What the stacks of all upstreams share."""
 
-    ``shared`` holds what the stacks of all upstreams share (the stores).
-    """
+    responses: Store
+    thinking: ThinkingStore
+
+
+def shared_for(settings: Settings) -> Shared:
+    """The stores, not opened yet."""
+    return Shared(open_store(settings.responses_store), ThinkingStore(settings.thinking_store))
+
+
+def inner_layers(
+    settings: Settings, upstream: Upstream, shared: Shared | None = None
+) -> list[Layer]:
+    """What stands between routing and the forwarder of ``upstream``."""
+    shared = shared or shared_for(settings)
     options = {**settings.middlewares, **upstream.middlewares}
     names = order(options)
     arguments = {
         "count_tokens": {"upstream": upstream},
-        "tool_schema_conversion": {"upstream": upstream, **shared},
+        "tool_schema_conversion": {"upstream": upstream, "thinking": shared.thinking},
     }
     return layers(names[names.index(_BORDER) + 1 :], options, arguments)
 
 
-def outer_layers(settings: Settings) -> list[Layer]:
+def outer_layers(settings: Settings, shared: Shared | None = None) -> list[Layer]:
     """What stands before an upstream is chosen."""
+    shared = shared or shared_for(settings)
     server = settings.server
     arguments: dict[str, dict[str, Any]] = {
         "auth": {"keys": server.client_keys},
         "body_limit": {"max_bytes": server.max_body_bytes},
         "model_list": {"upstreams": settings.upstreams},
+        "response_store": {"store": shared.responses, "upstreams": settings.upstreams},
         "routing": {
             "upstreams": settings.upstreams,
             "default_upstream": settings.default_upstream,
@@ -195,15 +213,16 @@ def _decodes(settings: Settings) -> bool:
 class Stack:
     """The whole stack for some settings."""
 
-    def __init__(self, settings: Settings, shared: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, settings: Settings) -> None:
+        self.shared = shared_for(settings)
         self.forwarders = {u.name: Forwarder(u) for u in settings.upstreams}
         self._inner = {
             upstream.name: fold(
-                inner_layers(settings, upstream, shared or {}), self.forwarders[upstream.name]
+                inner_layers(settings, upstream, self.shared), self.forwarders[upstream.name]
             )
             for upstream in settings.upstreams
         }
-        self._outer = fold(outer_layers(settings), self._to_upstream)
+        self._outer = fold(outer_layers(settings, self.shared), self._to_upstream)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self._outer(scope, receive, send)
@@ -215,6 +234,7 @@ class Stack:
         await self._inner[upstream.name](scope, receive, send)
 
     async def aclose(self) -> None:
-        """Closes the connections to the upstreams."""
+        """Closes the connections to the upstreams, and the stores."""
+        await self.shared.responses.aclose()
         for forwarder in self.forwarders.values():
             await forwarder.aclose()

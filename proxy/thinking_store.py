@@ -20,6 +20,7 @@ from toolwire.proxy.protocols.neutral import Call, Part, Role, Thinking, Turn
 LOOKUPS = Counter(
     "toolwire_thinking_store_lookups", "Turns with calls and no thinking, by result", ("result",)
 )
+_HITS, _MISSES = LOOKUPS.labels("hit"), LOOKUPS.labels("miss")
 _OVERHEAD_BYTES = 200
 """Of an entry beside its text, about."""
 
@@ -65,20 +66,25 @@ class ThinkingStore:
 
     def restore(self, vendor: str, turns: list[Turn]) -> int:
         """Puts the thinking back, in place, first in the assistant turns that call tools and have
-        none; in how many."""
-        restored = 0
+        none that ``vendor`` would know as its own; in how many."""
+        if not self._entries:
+            return 0
+        hits = misses = 0
         for turn in turns:
-            if turn.role is not Role.ASSISTANT:
+            if turn.role is not Role.ASSISTANT or any(_is_signed(part) for part in turn.parts):
                 continue
             calls = [part.id for part in turn.parts if isinstance(part, Call)]
-            if not calls or any(isinstance(part, Thinking) for part in turn.parts):
+            if not calls:
                 continue
-            found = self._find(vendor, calls)
-            LOOKUPS.labels("hit" if found else "miss").inc()
-            if found:
-                turn.parts[:0] = found
-                restored += 1
-        return restored
+            if found := self._find(vendor, calls):
+                rest = [part for part in turn.parts if not isinstance(part, Thinking)]
+                turn.parts[:] = [*found, *rest]
+                hits += 1
+            else:
+                misses += 1
+        _HITS.inc(hits)
+        _MISSES.inc(misses)
+        return hits
 
     def _find(self, vendor: str, calls: list[str]) -> list[Thinking]:
         now = self._clock()
@@ -119,3 +125,7 @@ class ThinkingStore:
 def _size(block: Thinking) -> int:
     opaque = (block.signature, block.redacted, block.encrypted)
     return len(block.text) + sum(len(text) for text in opaque if text)
+
+
+def _is_signed(part: Part) -> bool:
+    return isinstance(part, Thinking) and bool(part.signature or part.redacted or part.encrypted)

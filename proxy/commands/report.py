@@ -8,7 +8,7 @@ from msgspec.structs import asdict
 
 from toolwire.config.model import Server, Settings, ThirdParty, Upstream
 from toolwire.config.options import Options
-from toolwire.proxy.stack import Layer, inner_layers, outer_layers
+from toolwire.proxy.stack import Layer, inner_layers, outer_layers, shared_for
 
 _MASK = "***"
 
@@ -17,12 +17,13 @@ def report(settings: Settings) -> str:
     """The whole text.  Secrets stand in it as stars, and of the options of somebody else's
     middleware, which may be secrets too, only the names."""
     lines = [f"The configuration is right. {_server(settings.server)}", ""]
-    lines += ["before an upstream is chosen", *_stack(outer_layers(settings)), ""]
+    shared = shared_for(settings)
+    lines += ["before an upstream is chosen", *_stack(outer_layers(settings, shared)), ""]
     for upstream in settings.upstreams:
         default = upstream.name == settings.default_upstream
         lines += [f"upstream {upstream.name}{' (the default one)' if default else ''}"]
         lines += [f"  {name:<12}{value}" for name, value in _facts(upstream)]
-        lines += ["  stack", *_stack(inner_layers(settings, upstream, {}), "    "), ""]
+        lines += ["  stack", *_stack(inner_layers(settings, upstream, shared), "    "), ""]
     return "\n".join(lines).rstrip()
 
 

@@ -49,7 +49,7 @@ def decode(data: bytes | str) -> Document:
         return _decoder.decode(data)
     except RecursionError:
         raise ValueError("nested too deeply") from None
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeError):
         return _decode_slowly(data)
 
 

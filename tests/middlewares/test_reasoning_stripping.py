@@ -11,7 +11,13 @@ import pytest
 from tests.asgi import Upstream, ask
 from toolwire.config.model import Upstream as UpstreamSettings
 from toolwire.config.resolution import ProfileRules, Rule
-from toolwire.middlewares.reasoning_stripping import Options, ReasoningStripping, strip
+from toolwire.middlewares.reasoning_stripping import (
+    Options,
+    ReasoningStripping,
+    drop_envelopes,
+    drop_unsigned,
+    strip,
+)
 from toolwire.proxy.exchange import KEY, Exchange
 
 CHAT = "/v1/chat/completions"
@@ -45,10 +51,47 @@ def test_policies(policy: Any, kept: dict[int, str]) -> None:
     assert not any("reasoning_blocks" in message for message in document["messages"])
 
 
-def test_keep_changes_nothing() -> None:
+def test_keep_removes_nothing_but_the_gateway_s_own() -> None:
     document = {"messages": copy.deepcopy(HISTORY)}
-    assert strip(document, "keep", "reasoning_content") == 0
-    assert document["messages"] == HISTORY
+    assert strip(document, "keep", "reasoning_content") == 1
+    without_blocks = copy.deepcopy(HISTORY)
+    del without_blocks[3]["reasoning_blocks"]
+    assert document["messages"] == without_blocks
+
+
+def test_messages_thinking_that_nobody_signed_goes() -> None:
+    signed = {"type": "thinking", "thinking": "a", "signature": "s"}
+    bare = {"type": "thinking", "thinking": "b", "signature": ""}
+    text = {"type": "text", "text": "t"}
+    document = {
+        "messages": [
+            {"role": "assistant", "content": [signed, bare, text]},
+            {"role": "assistant", "content": [bare]},
+            {"role": "assistant", "content": "text"},
+            {"role": "user", "content": [bare]},
+        ]
+    }
+    assert drop_unsigned(document) == 2
+    assert document["messages"][0]["content"] == [signed, text]
+    assert document["messages"][1]["content"] == [{"type": "text", "text": "(no text)"}]
+    assert document["messages"][3]["content"] == [bare]
+
+
+def test_envelopes_of_this_gateway_never_reach_a_responses_upstream() -> None:
+    native = {"type": "reasoning", "encrypted_content": "gAAAA"}
+    ours = {"type": "reasoning", "encrypted_content": "toolwire:e30="}
+    document: dict[str, Any] = {"input": [native, ours, {"role": "user", "content": "x"}]}
+    assert drop_envelopes(document) == 1
+    assert document["input"] == [native, {"role": "user", "content": "x"}]
+    assert drop_envelopes({"input": "text"}) == 0
+
+
+async def test_what_a_vendor_signed_passes_byte_for_byte() -> None:
+    body = b'{"model": "m", "messages": [{"role": "user", "content": "x"}]}'
+    for path in ("/v1/messages", "/v1/responses"):
+        upstream = Upstream()
+        await ask(ReasoningStripping(upstream), path, body)
+        assert upstream.bodies == [body]
 
 
 def test_empty_reasoning_says_nothing() -> None:
