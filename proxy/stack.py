@@ -173,7 +173,7 @@ def inner_layers(
     shared = shared or shared_for(settings)
     options = {**settings.middlewares, **upstream.middlewares}
     names = order(options)
-    arguments = {
+    arguments: dict[str, dict[str, Any]] = {
         "count_tokens": {"upstream": upstream},
         "tool_schema_conversion": {"upstream": upstream, "thinking": shared.thinking},
     }

@@ -108,9 +108,12 @@ class StreamRepair(Protocol):
 class Codec(Protocol):
     """One protocol.  All methods are pure; documents are plain JSON (``json.Document``)."""
 
-    name: neutral.Protocol
-    path: str
-    """Of its endpoint, without ``/v1``: ``/chat/completions``."""
+    @property
+    def name(self) -> neutral.Protocol: ...
+
+    @property
+    def path(self) -> str:
+        """Of its endpoint, without ``/v1``: ``/chat/completions``."""
 
     def read_request(self, document: dict[str, Any]) -> Request:
         """Raises ``InvalidRequest`` with the path of a field of a wrong type."""
