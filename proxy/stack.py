@@ -110,7 +110,12 @@ class Layer(NamedTuple):
 
 
 def order(options: Mapping[str, Options]) -> list[str]:
-    """The names of the stack, outermost first, those of third parties in their place."""
+    """The names of the stack, outermost first, those of third parties in their place.
+
+    Options that were loaded are in order already.  Made by hand they may be only some.
+    """
+    if options.keys() >= OPTIONS.keys():
+        return list(options)
     names = [step.name for step in STACK]
     for name, third in options.items():
         if isinstance(third, ThirdParty):
@@ -133,13 +138,15 @@ def layers(
         step, chosen = _STEPS.get(name), options.get(name)
         if step is not None:
             chosen = chosen or step.options()
+        if chosen is None or not chosen.enabled:
+            continue
+        if step is not None:
             build = _builder(step.build, options=chosen, **arguments.get(name, {}))
-        elif isinstance(chosen, ThirdParty):
+        elif isinstance(chosen, ThirdParty):  # imported only here: one left out may be missing
             build = _builder(chosen.factory, **chosen.arguments())
         else:
-            continue
-        if chosen.enabled:
-            found.append(Layer(name, build, chosen))
+            raise TypeError(f"{name} is none of our middlewares, and its options no ThirdParty")
+        found.append(Layer(name, build, chosen))
     return found
 
 
