@@ -34,7 +34,10 @@ def takes_events(scope: Scope, send: Send) -> bool:
 
 def header(headers: Headers, name: bytes) -> bytes:
     """The first value of ``name`` (lower case), or ``b""``."""
-    return next((value for key, value in headers if key == name), b"")
+    for key, value in headers:
+        if key == name:
+            return value
+    return b""
 
 
 def without(headers: Headers, *names: bytes) -> Headers:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from toolwire.proxy.answer import header, is_stream
+from toolwire.proxy.answer import Headers
 from toolwire.proxy.asgi import Message, Scope, Send
 from toolwire.proxy.exchange import Exchange
 
@@ -48,12 +48,18 @@ class Observation:
                 self.bytes_out += len(body)
             self.finished = not message.get("more_body", False)
         elif message["type"] == "http.response.start":
-            self.status = message["status"]
-            self.streaming = is_stream(message["headers"])
-            if self.streaming and self.on_stream is not None:
-                self.on_stream()
-            self.upstream_id = _upstream_id(message["headers"])
+            self._begin(message["status"], message["headers"])
         await self.send(message)
+
+    def _begin(self, status: int, headers: Headers) -> None:
+        self.status = status
+        for name, value in headers:
+            if name == b"content-type":
+                self.streaming = value[:17].lower() == b"text/event-stream"
+            elif name == b"x-request-id" or name == b"request-id":
+                self.upstream_id = value.decode("latin-1")
+        if self.streaming and self.on_stream is not None:
+            self.on_stream()
 
 
 def observe(scope: Scope, send: Send) -> tuple[Exchange, Observation]:
@@ -62,8 +68,3 @@ def observe(scope: Scope, send: Send) -> tuple[Exchange, Observation]:
     if exchange.observation is None:
         exchange.observation = Observation(send)
     return exchange, exchange.observation
-
-
-def _upstream_id(headers: list[tuple[bytes, bytes]]) -> str:
-    found = header(headers, b"x-request-id") or header(headers, b"request-id")
-    return found.decode("latin-1")
