@@ -74,22 +74,24 @@ def reasoning_item(item_id: str, thinking: Thinking) -> dict[str, Any]:
 
 
 def seal(thinking: Thinking) -> str | None:
-    """The envelope of a signed or redacted block; None where there is nothing to keep."""
+    """The envelope of a signed or redacted block; None where there is nothing to keep.
+
+    Where nobody signed what is shown the envelope is empty: it tells that the item was made here,
+    and an upstream that looks reasoning items up by their ids would not find it.
+    """
+    blocks = []
     if thinking.redacted is not None:
-        block = {"type": "redacted_thinking", "data": thinking.redacted}
+        blocks = [{"type": "redacted_thinking", "data": thinking.redacted}]
     elif thinking.signature:
-        block = {
-            "type": "thinking",
-            "thinking": thinking.text,
-            "signature": thinking.signature,
-        }
-    else:
+        block = {"type": "thinking", "thinking": thinking.text, "signature": thinking.signature}
+        blocks = [block]
+    elif not thinking.text:
         return None
     letter = json.encode(
         {
             "origin": thinking.origin or "messages",
             "vendor": thinking.vendor,
-            "blocks": [block],
+            "blocks": blocks,
         }
     )
     return ENVELOPE + base64.b64encode(letter).decode()

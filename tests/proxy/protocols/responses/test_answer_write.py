@@ -20,6 +20,7 @@ from toolwire.proxy.protocols.neutral import (
     Usage,
 )
 from toolwire.proxy.protocols.responses import CODEC
+from toolwire.proxy.protocols.responses.reasoning import ENVELOPE
 
 NATIVE = TypeAdapter(Response)
 
@@ -97,7 +98,15 @@ class TestWrite:
         reasoning, _ = written["output"]
         assert reasoning["id"].startswith("rs_")
         assert reasoning["summary"] == [{"type": "summary_text", "text": "Hm."}]
-        assert "encrypted_content" not in reasoning
+
+    def test_thinking_that_nobody_signed_is_known_again_as_text(self) -> None:
+        """A native upstream would look for an item of this id, so it must not get it."""
+        (item,) = answer_to({}, [Thinking("Hm.", origin="chat")], Stop.DONE)["output"]
+
+        (turn,) = CODEC.read_request({"model": "m", "input": [item]}).turns
+
+        assert item["encrypted_content"].startswith(ENVELOPE)
+        assert turn.parts == [Thinking("Hm.", id=item["id"], summary=True, at="input[0]")]
 
     def test_nothing_in_a_part_is_no_item(self) -> None:
         parts = [Text(""), Thinking(""), Opaque("messages", {"type": "server_tool_use"})]
