@@ -15,6 +15,7 @@ from typing import Any, Protocol
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from toolwire.proxy.errors import InvalidRequest
 from toolwire.proxy.protocols import freeform
 from toolwire.proxy.protocols.codec import Codec, Quirks
 from toolwire.proxy.protocols.fit import Abilities, fit_document, fit_request
@@ -39,6 +40,8 @@ class Limits(Quirks, Abilities, Protocol):
     def tool_name_max(self) -> int: ...
     @property
     def tool_name_pattern(self) -> str: ...
+    @property
+    def tool_id_pattern(self) -> str: ...
 
 
 class Renaming(Struct):
@@ -79,10 +82,13 @@ def convert_request(
     """``document`` of the client's protocol in the upstream's.
 
     ``restore`` puts thinking back that the client dropped (see ``thinking_store``).  Raises
-    ``InvalidRequest`` with the path of a field of a wrong type.
+    ``InvalidRequest`` with the path of a field of a wrong type, and where nobody says anything.
     """
     losses = Losses()
     request = client.read_request(document)
+    if not request.turns and request.previous_response_id is None:
+        at = "input" if client.name == "responses" else "messages"
+        raise InvalidRequest(f"{at}: must hold at least one message", param=at)
     turns = arrange(request.turns, losses)
     if restore is not None:
         restore(turns)
@@ -92,8 +98,7 @@ def convert_request(
     if not quirks.custom_tools:
         _wrap_freeform(target, renaming)
     _rename(target, quirks, renaming)
-    if upstream.name == "messages":
-        _legalize_ids(target.turns)
+    _legalize_ids(target.turns, quirks.tool_id_pattern)
     fit_request(target, quirks, losses)
     written = upstream.write_request(target, quirks, losses)
     fit_document(written, quirks, losses)
@@ -152,10 +157,13 @@ def _rename(request: Request, quirks: Limits, renaming: Renaming) -> None:
         request.choice = replace(choice, name=name, allowed=allowed)
 
 
-def _legalize_ids(turns: list[Turn]) -> None:
+def _legalize_ids(turns: list[Turn], pattern: str) -> None:
+    if not pattern:
+        return
+    legal = re.compile(pattern)
     for turn in turns:
         for part in turn.parts:
             if isinstance(part, Call):
-                part.id = legal_id(part.id)
+                part.id = legal_id(part.id, legal)
             elif isinstance(part, Result):
-                part.call_id = legal_id(part.call_id)
+                part.call_id = legal_id(part.call_id, legal)

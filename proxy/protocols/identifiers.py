@@ -11,20 +11,23 @@ import os
 import re
 from collections.abc import Iterable
 
-MESSAGES_ID = re.compile(r"[a-zA-Z0-9_-]+\Z")
-"""https://docs.anthropic.com/en/api/messages (tool_use.id)."""
-
 _DIGEST_CHARACTERS = 24  # 96 bits
+_SHORT_CHARACTERS = 9  # all that Mistral takes: 36 bits, which have to differ in one conversation
 _NO_LIMIT = 1 << 30
 _READABLE_CHARACTERS = 64
 _OUTSIDE = re.compile(r"[^a-zA-Z0-9_-]+")
 
 
-def legal_id(original: str) -> str:
-    """``original`` where Messages allows it, else a legal id that stands for it."""
-    if MESSAGES_ID.match(original):
+def legal_id(original: str, pattern: re.Pattern[str]) -> str:
+    """``original`` where ``pattern`` matches the whole of it, else an id that stands for it.
+
+    A pattern that matches none of the forms made here keeps the original: there is nothing better.
+    """
+    if pattern.fullmatch(original):
         return original
-    return f"toolu_{_digest(original)}"
+    digest = _digest(original)
+    made = (f"toolu_{digest}", digest[:_SHORT_CHARACTERS])
+    return next((found for found in made if pattern.fullmatch(found)), original)
 
 
 def derived_id(prefix: str, *facts: object) -> str:
