@@ -53,15 +53,14 @@ def serve(settings: Settings, listening: Callable[[str], None]) -> int:
     app = _app_for(settings)  # what cannot be built is told now, not by each worker
     server = settings.server
     with listen(server.host, server.port) as listener:
+        one = server.workers == 1
+        run = _one_process(app, server, listener) if one else _workers(settings, listener)
         host, port = listener.getsockname()[:2]
         _log.info("listening", host=host, port=port, workers=server.workers)
         listening(url_of(listener))
-        if server.workers == 1:
-            return _in_this_process(app, server, listener)
-        from toolwire.proxy.workers import run_workers
-
-        config = uvicorn_config(partial(_app_for, settings), server, factory=True)
-        return run_workers(config, listener)
+        status = run()
+    _log.info("stopped")
+    return status
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -125,15 +124,27 @@ class _Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-def _in_this_process(app: Toolwire, server: Server, listener: socket.socket) -> int:
+def _one_process(app: Toolwire, server: Server, listener: socket.socket) -> Callable[[], int]:
+    """What runs the server here; a signal already counts before it is called."""
     running = _Server(uvicorn_config(app, server))
     for signal_ in (signal.SIGTERM, signal.SIGINT):
         # uvicorn installs the same ones, but sends itself the signal once more when it is done,
         # which would make the exit status that of a killed process.
         signal.signal(signal_, running.handle_exit)
-    running.run(sockets=[listener])
-    _log.info("stopped")
-    return 0
+
+    def run() -> int:
+        running.run(sockets=[listener])
+        return 0
+
+    return run
+
+
+def _workers(settings: Settings, listener: socket.socket) -> Callable[[], int]:
+    """What runs the workers; a signal already counts before it is called."""
+    from toolwire.proxy.workers import Workers
+
+    config = uvicorn_config(partial(_app_for, settings), settings.server, factory=True)
+    return Workers(config, listener).supervise
 
 
 def _app_for(settings: Settings) -> Toolwire:

@@ -20,6 +20,7 @@ from tempfile import TemporaryDirectory
 import structlog
 import uvicorn
 from prometheus_client.multiprocess import mark_process_dead
+from uvicorn.config import STARTUP_FAILURE
 from uvicorn.supervisors.multiprocess import Multiprocess, Process
 
 from toolwire.proxy.metrics_page import DIRECTORY
@@ -27,24 +28,16 @@ from toolwire.proxy.metrics_page import DIRECTORY
 ORPHAN_CHECK_SECONDS = 2
 """How often a worker looks whether its supervisor still lives."""
 
+HUNG_SECONDS = 30
+"""How long a worker may say nothing before it is killed.  It says nothing while it starts, which
+takes a second of CPU time: ten seconds where a container gets a tenth of a core."""
+
 GRACE_SECONDS = 5
 """What a worker gets beside the time to drain, to close its connections and end."""
 
+STOP = {signal.SIGTERM, signal.SIGINT}
+
 _log = structlog.get_logger("toolwire")
-
-
-def run_workers(config: uvicorn.Config, listener: socket.socket) -> int:
-    """Runs ``config.workers`` processes until SIGTERM or SIGINT; the exit status.
-
-    A worker that dies is replaced; one that cannot even start ends them all, with status 1.
-    """
-    config.callback_notify = leave_with_supervisor
-    config.timeout_notify = ORPHAN_CHECK_SECONDS
-    with _shared_metrics() as folder:
-        workers = Workers(config, [listener], folder)
-        workers.run()
-    _log.info("stopped")
-    return 1 if workers.failed else 0
 
 
 @contextmanager
@@ -62,27 +55,43 @@ def _shared_metrics() -> Iterator[str]:
 
 
 class Workers(Multiprocess):
-    """The supervisor.  ``failed``: it ended because a worker could not start."""
+    """The supervisor of ``config.workers`` processes that accept from ``listener``.
 
-    def __init__(
-        self, config: uvicorn.Config, sockets: list[socket.socket], metrics_folder: str
-    ) -> None:
-        super().__init__(config, sockets)
-        self.failed = False
-        self._metrics_folder = metrics_folder
-        self._running: dict[int | None, Process] = {}
+    A worker that dies is replaced; one that cannot even start ends them all.
+    """
+
+    def __init__(self, config: uvicorn.Config, listener: socket.socket) -> None:
+        config.callback_notify = leave_with_supervisor
+        config.timeout_notify = ORPHAN_CHECK_SECONDS
+        config.timeout_worker_healthcheck = HUNG_SECONDS
+        super().__init__(config, [listener])
+        self._metrics_folder = ""
+        self._seen: dict[int | None, Process] = {}
+
+    def supervise(self) -> int:
+        """Runs them until SIGTERM or SIGINT; the exit status, 1 when they could not start."""
+        with _shared_metrics() as self._metrics_folder:
+            self.run()
+        failed = any(process.exitcode == STARTUP_FAILURE for process in self.processes)
+        return 1 if failed else 0
 
     def keep_subprocess_alive(self) -> None:
-        """Called twice a second."""
-        told_to_stop = self.should_exit.is_set()
+        """Called twice a second; replaces workers that died, or that hang."""
+        if STOP & set(self.signal_queue):
+            return
+        before = self._seen | self._by_pid()
+        for process in before.values():
+            # Only the worker's own end is left open, so that its death is seen at once.
+            process.child_conn.close()
         super().keep_subprocess_alive()
-        self.failed = self.should_exit.is_set() and not told_to_stop
-        running = {process.pid: process for process in self.processes}
-        for pid in self._running.keys() - running.keys():
-            status = self._running[pid].exitcode
-            _log.warning("worker ended", pid=pid, exit_status=status, workers=len(running))
+        self._seen = self._by_pid()
+        for pid in before.keys() - self._seen.keys():
+            status = before[pid].exitcode
+            _log.warning("worker ended", pid=pid, exit_status=status, workers=len(self._seen))
             mark_process_dead(pid, self._metrics_folder)  # type: ignore[no-untyped-call]
-        self._running = running
+
+    def _by_pid(self) -> dict[int | None, Process]:
+        return {process.pid: process for process in self.processes}
 
     def terminate_all(self) -> None:
         """Lets the workers drain, and refuses new clients meanwhile."""

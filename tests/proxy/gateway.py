@@ -168,7 +168,7 @@ async def running_stream(url: str) -> AsyncIterator[aiohttp.ClientResponse]:
     """A client's stream from ``HeldUpstream``, whose first event has come."""
     body = {"model": "m", "stream": True, "messages": [{"role": "user", "content": "hi"}]}
     async with (
-        aiohttp.ClientSession() as session,
+        aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(GUARD_SECONDS)) as session,
         session.post(f"{url}/v1/chat/completions", json=body) as response,
     ):
         assert response.status == 200, await response.text()

@@ -14,8 +14,16 @@ import aiohttp
 import pytest
 from aiohttp import web
 from pytest_aiohttp import AiohttpServer
+from uvicorn.config import STARTUP_FAILURE
 
-from tests.proxy.gateway import GUARD_SECONDS, HeldUpstream, listening, running_stream, started
+from tests.proxy.gateway import (
+    GUARD_SECONDS,
+    NAMESPACE,
+    HeldUpstream,
+    listening,
+    running_stream,
+    started,
+)
 from toolwire.proxy.serve import CannotListen, listen, url_of
 
 FOR_EVER = 3600
@@ -34,7 +42,9 @@ async def upstream(aiohttp_server: AiohttpServer) -> AsyncIterator[HeldUpstream]
     held.release.set()
 
 
-def configured(folder: Path, upstream: HeldUpstream, drain_seconds: float, workers: int = 1) -> str:
+def configured(
+    folder: Path, upstream: HeldUpstream, drain_seconds: float, workers: int = 1, more: str = ""
+) -> str:
     """A configuration file for this upstream; its name."""
     file = folder / "toolwire.toml"
     file.write_text(f"""
@@ -46,7 +56,8 @@ workers = {workers}
 name = "held"
 protocol = "chat"
 base_url = "{upstream.url}"
-""")
+
+{more}""")
     return str(file)
 
 
@@ -182,7 +193,7 @@ async def test_one_scrape_counts_the_requests_of_all_workers(
         assert _workers(tmp_path) == set()
 
 
-async def test_a_worker_that_died_is_replaced_and_its_open_requests_are_forgotten(
+async def test_a_worker_that_died_is_replaced_and_its_open_streams_are_forgotten(
     tmp_path: Path, upstream: HeldUpstream
 ) -> None:
     config = configured(tmp_path, upstream, FOR_EVER, workers=2)
@@ -210,6 +221,23 @@ async def test_workers_leave_when_their_supervisor_was_killed(
         await _ask(gateway.url)
         gateway.process.kill()
         await gateway.refuses_connections()
+
+
+async def test_workers_that_cannot_start_end_it_with_status_1(
+    tmp_path: Path, upstream: HeldUpstream
+) -> None:
+    (tmp_path / "not_in_workers.py").write_text(
+        "import multiprocessing\n"
+        "def build(app):\n"
+        "    if multiprocessing.parent_process():\n"
+        f"        raise SystemExit({STARTUP_FAILURE})\n"
+        "    return app\n"
+    )
+    third_party = '[middlewares.x]\nuse = "not_in_workers:build"\nbefore = "auth"\n'
+    config = configured(tmp_path, upstream, FOR_EVER, workers=2, more=third_party)
+    path = f"{NAMESPACE}{os.pathsep}{tmp_path}"
+    async with listening("serve", "--config", config, PYTHONPATH=path) as gateway:
+        assert await gateway.stopped() == 1
 
 
 async def test_a_port_in_use_is_told_and_the_status_is_1(
@@ -253,7 +281,7 @@ def test_all_addresses_of_ipv6_are_those_of_ipv4_too() -> None:
         socket.create_connection(("::1", port)).close()
 
 
-OPEN = 'toolwire_open_requests{client="chat"}'
+OPEN = 'toolwire_open_streams{client="chat"}'
 
 
 async def _ask(url: str) -> None:
