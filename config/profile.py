@@ -115,6 +115,11 @@ class Profile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Whether a messages upstream signs its thinking and wants it back with the signature, first in
     its turn, and refuses thinking that it did not sign."""
 
+    first_turn_user: bool = False
+    """Whether a messages upstream wants the user to speak first, as Amazon Bedrock does; a marked
+    text is then put before a history that begins with the assistant. Anthropic's own API takes
+    such a history: https://github.com/anthropics/anthropic-sdk-typescript/issues/622"""
+
     # -- tools ---------------------------------------------------------------------------------
     tool_choices: tuple[Literal["auto", "none", "required", "named"], ...] = (
         "auto",

@@ -94,7 +94,7 @@ def check_messages(body: Json) -> None:
     for i, message in enumerate(messages):
         _check_message(message, f"messages.{i}.")
     conversation = turns(messages)
-    if not conversation or conversation[0].role != "user":
+    if not conversation:
         raise Refusal('messages: first message must use the "user" role')
     _check_pairs(conversation)
     if conversation[-1].role == "assistant":

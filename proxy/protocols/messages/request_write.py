@@ -48,7 +48,7 @@ def write_request(request: Request, quirks: Quirks, losses: Losses) -> dict[str,
     if request.max_tokens is None:
         document["max_tokens"] = quirks.default_max_tokens
         losses.invent("max_tokens", f"is required: {quirks.default_max_tokens} is sent")
-    _write_conversation(document, request, losses)
+    _write_conversation(document, request, quirks, losses)
     write_tools(document, request, quirks, losses)
     write_thinking(document, request, quirks, losses)
     _write_sampling(document, request, quirks, losses)
@@ -62,7 +62,9 @@ def write_request(request: Request, quirks: Quirks, losses: Losses) -> dict[str,
     return document
 
 
-def _write_conversation(document: dict[str, Any], request: Request, losses: Losses) -> None:
+def _write_conversation(
+    document: dict[str, Any], request: Request, quirks: Quirks, losses: Losses
+) -> None:
     writer = BlockWriter(losses, native=request.protocol == "messages")
     leading = 0
     while leading < len(request.turns) and request.turns[leading].role in _SYSTEM_ROLES:
@@ -75,7 +77,7 @@ def _write_conversation(document: dict[str, Any], request: Request, losses: Loss
     messages = document["messages"] = []
     for turn in request.turns[leading:]:
         _append_turn(messages, turn, writer, losses)
-    if not messages or messages[0]["role"] != "user":
+    if not messages or (quirks.first_turn_user and messages[0]["role"] != "user"):
         losses.invent("messages", "must begin with the user: a marked text is put first")
         messages.insert(0, {"role": "user", "content": _FIRST_USER_TEXT})
     last = messages[-1]["content"][-1]

@@ -106,12 +106,18 @@ def test_an_answer_to_go_on_with_ends_without_white_space() -> None:
 
 @pytest.mark.parametrize("turns", [[Turn(Role.SYSTEM, [Text("s")])], [assistant(Text("hi"))]])
 def test_the_user_speaks_first(turns: list[Turn]) -> None:
-    document, losses = written(asked(*turns))
+    document, losses = written(asked(*turns), Profile(first_turn_user=True))
     assert document["messages"][0] == {
         "role": "user",
         "content": "[The conversation begins here.]",
     }
     assert losses == [("invented", "messages")]
+
+
+def test_the_assistant_may_speak_first_where_the_upstream_takes_it() -> None:
+    document, losses = written(asked(assistant(Text("hi")), HELLO))
+    assert [message["role"] for message in document["messages"]] == ["assistant", "user"]
+    assert losses == []
 
 
 def test_names_of_speakers_are_reported() -> None:
