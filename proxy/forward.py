@@ -8,15 +8,15 @@ is tried once more on a fresh one, for pooled connections die; later nothing is 
 
 from __future__ import annotations
 
-import ssl
 from collections.abc import AsyncIterator
-from typing import Any
+from io import BytesIO
+from urllib.parse import quote, unquote_to_bytes
 
 import aiohttp
 from yarl import URL
 
 from toolwire.config.model import Upstream
-from toolwire.proxy.asgi import Receive, Scope, Send
+from toolwire.proxy.asgi import Message, Receive, Scope, Send
 from toolwire.proxy.errors import (
     ClientDisconnected,
     UpstreamCut,
@@ -26,14 +26,45 @@ from toolwire.proxy.errors import (
 )
 from toolwire.proxy.exchange import Body, Exchange
 from toolwire.proxy.headers import RequestHeaders, answer_headers
+from toolwire.proxy.pool import open_session
 from toolwire.proxy.watch import Silence, Watch
 
-READ_BYTES = 64 * 1024
-"""aiohttp stops reading from the upstream when twice this waits to be taken."""
+AT_ONCE_BYTES = 1024 * 1024
+"""A larger body goes out piece by piece, as the upstream takes it."""
 
 
-RequestBody = bytes | AsyncIterator[bytes] | None
-"""All of it, or read by read (then it can be sent only once), or none."""
+class Upload:
+    """A body that streams through.  It can be read only once, so it is never sent again.
+
+    ``error`` is why it broke off: aiohttp makes an error of its own of what its reader raises.
+    """
+
+    def __init__(self, first: Message, receive: Receive, watch: Watch, patience: float) -> None:
+        self._message, self._receive = first, receive
+        self._watch, self._patience = watch, patience
+        self.error: Exception | None = None
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        """The body, read by read.  What is waited for is the client here and the upstream in
+        between, which may take ``patience`` seconds for each."""
+        try:
+            while True:
+                if self._message["type"] == "http.disconnect":
+                    raise ClientDisconnected
+                self._watch.heard(self._patience)
+                if data := self._message.get("body"):
+                    yield data
+                if not self._message.get("more_body", False):
+                    break
+                self._watch.pause()
+                self._message = await self._receive()
+        except Exception as error:
+            self.error = error
+            raise
+        self._watch.client(self._receive)
+
+
+RequestBody = bytes | Upload | None
 
 
 class Forwarder:
@@ -50,13 +81,7 @@ class Forwarder:
         upstream = self.upstream
         try:
             async with Watch(upstream.first_byte_seconds) as watch:
-                body: RequestBody = None
-                if isinstance(receive, Body) and receive.buffered:
-                    body = await receive.encoded()
-                elif _has_body(scope):
-                    body = _streamed(receive, watch)
-                if body is None or isinstance(body, bytes):
-                    watch.client(receive)
+                body = await self._body(receive, watch)
                 response = await self._ask(scope, body)
                 try:
                     await self._answer(scope, response, send, watch)
@@ -75,14 +100,32 @@ class Forwarder:
         self._session = self._fresh = None
 
     # the request ----------------------------------------------------------------------------
+    async def _body(self, receive: Receive, watch: Watch) -> RequestBody:
+        """The body as it goes up: whole where it is, so that it could be sent again."""
+        patience = self.upstream.first_byte_seconds
+        if isinstance(receive, Body) and receive.buffered:
+            whole = await receive.encoded()
+        else:
+            watch.pause()
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise ClientDisconnected
+            if message.get("more_body", False):
+                return Upload(message, receive, watch, patience)
+            whole = message.get("body", b"")
+            watch.heard(patience)
+        watch.client(receive)
+        return whole or None
+
     async def _ask(self, scope: Scope, body: RequestBody) -> aiohttp.ClientResponse:
-        """The answer's head.  A streamed body can be read only once, so it is never sent again."""
+        """The answer's head."""
         if self._session is None or self._fresh is None:
-            self._session, self._fresh = self._pool(), self._pool(fresh=True)
+            self._session = open_session(self.upstream)
+            self._fresh = open_session(self.upstream, keep=False)
         try:
             return await self._send_once(self._session, scope, body)
         except UpstreamUnreachable:
-            if body is not None and not isinstance(body, bytes):
+            if isinstance(body, Upload):
                 raise
         Exchange.of(scope).retries += 1
         return await self._send_once(self._fresh, scope, body)
@@ -90,13 +133,13 @@ class Forwarder:
     async def _send_once(
         self, session: aiohttp.ClientSession, scope: Scope, body: RequestBody
     ) -> aiohttp.ClientResponse:
-        name, streamed = self.upstream.name, body is not None and not isinstance(body, bytes)
+        name = self.upstream.name
         try:
             return await session.request(
                 scope["method"],
                 self._url(scope),
-                data=body,
-                headers=self._request_headers.of(scope, streamed=streamed),
+                data=_pieces(body) if isinstance(body, bytes) else body,
+                headers=self._request_headers.of(scope, streamed=isinstance(body, Upload)),
                 allow_redirects=False,
             )
         except aiohttp.ConnectionTimeoutError:
@@ -104,6 +147,8 @@ class Forwarder:
                 f"upstream {name!r} took no connection in {self.upstream.connect_seconds:g} s"
             ) from None
         except (aiohttp.ClientConnectionError, ConnectionError) as error:
+            if isinstance(body, Upload) and body.error is not None:
+                raise body.error from None
             raise UpstreamUnreachable(f"upstream {name!r}: {_reason(error)}") from None
         except aiohttp.ClientError as error:
             raise UpstreamError(f"upstream {name!r}: {_reason(error)}") from None
@@ -113,27 +158,6 @@ class Forwarder:
         if query := scope.get("query_string"):
             url += "?" + query.decode("latin-1")
         return URL(url, encoded=True)
-
-    def _pool(self, *, fresh: bool = False) -> aiohttp.ClientSession:
-        upstream = self.upstream
-        limits: dict[str, Any] = (
-            {"force_close": True}
-            if fresh
-            else {
-                "limit": upstream.max_connections,
-                "keepalive_timeout": upstream.keepalive_seconds,
-            }
-        )
-        return aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(ssl=_tls(upstream), ttl_dns_cache=60, **limits),
-            timeout=aiohttp.ClientTimeout(total=None, sock_connect=upstream.connect_seconds),
-            cookie_jar=aiohttp.DummyCookieJar(),
-            skip_auto_headers=("User-Agent", "Accept", "Accept-Encoding", "Content-Type"),
-            trust_env=upstream.trust_env_proxies,
-            read_bufsize=READ_BYTES,
-            max_line_size=64 * 1024,
-            max_field_size=64 * 1024,
-        )
 
     # the answer -----------------------------------------------------------------------------
     async def _answer(
@@ -164,37 +188,22 @@ class Forwarder:
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-def _has_body(scope: Scope) -> bool:
-    return any(
-        name == b"transfer-encoding" or (name == b"content-length" and value != b"0")
-        for name, value in scope["headers"]
-    )
-
-
-async def _streamed(receive: Receive, watch: Watch) -> AsyncIterator[bytes]:
-    """The body, read by read; from its end on a disconnect is all that can come."""
-    more = True
-    while more:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise ClientDisconnected
-        more = message.get("more_body", False)
-        if data := message.get("body"):
-            yield data
-    watch.client(receive)
-
-
 def _tail(scope: Scope) -> str:
     """The path after ``/v1``, still percent-encoded, without what the app is mounted at."""
-    path: bytes = scope.get("raw_path") or scope["path"].encode()
-    path = path.split(b"?", 1)[0].removeprefix(scope.get("root_path", "").encode())
+    path: bytes = scope.get("raw_path") or quote(scope["path"]).encode()
+    path = path.split(b"?", 1)[0]
+    root = scope.get("root_path", "").rstrip("/").encode()
+    # what the app is mounted at stands decoded in the scope, and as the client wrote it in the path
+    end = -1
+    while root and (end := path.find(b"/", end + 1)) >= 0:
+        if unquote_to_bytes(path[:end]) == root:
+            path = path[end:]
+            break
     return path.decode("latin-1").removeprefix("/v1")
 
 
-def _tls(upstream: Upstream) -> ssl.SSLContext | bool:
-    if not upstream.verify_tls:
-        return False
-    return ssl.create_default_context(cafile=upstream.ca_file) if upstream.ca_file else True
+def _pieces(body: bytes) -> bytes | BytesIO:
+    return body if len(body) <= AT_ONCE_BYTES else BytesIO(body)
 
 
 def _reason(error: BaseException) -> str:

@@ -18,7 +18,10 @@ HOP_BY_HOP = frozenset(
     b" transfer-encoding upgrade".split()
 )
 CREDENTIALS = frozenset(b"authorization x-api-key api-key x-goog-api-key cookie".split())
-_OWN_AFFAIR = frozenset(b"host content-length content-encoding accept-encoding expect".split())
+_OWN_AFFAIR = frozenset(b"host content-length accept-encoding expect".split())
+
+_UNPACKED = frozenset(b"gzip deflate br zstd".split())
+"""The encodings that aiohttp takes off."""
 
 _FOREIGN_PREFIXES = {
     "chat": (b"anthropic-",),
@@ -44,9 +47,9 @@ class RequestHeaders:
         left_out = self._left_out | _named_by_connection(scope["headers"])
         for name, value in scope["headers"]:
             if name in left_out or name.startswith(self._foreign):
-                if not (streamed and name in (b"content-length", b"content-encoding")):
+                if not (streamed and name == b"content-length"):
                     continue
-            headers.add(name.decode("latin-1"), value.decode("latin-1"))
+            headers.add(name.decode("latin-1"), _text(value))
         # what comes back is read here, so compression would only cost time and hold deltas up
         headers["accept-encoding"] = "identity"
         profile = Exchange.of(scope).profile({})
@@ -74,7 +77,7 @@ def answer_headers(response: aiohttp.ClientResponse) -> list[tuple[bytes, bytes]
     """The headers of an upstream's answer, for the client."""
     raw = [(name.lower(), value) for name, value in response.raw_headers]
     left_out = HOP_BY_HOP | _named_by_connection(raw)
-    if any(name == b"content-encoding" for name, _ in raw):
+    if any(name == b"content-encoding" and value.lower() in _UNPACKED for name, value in raw):
         # aiohttp has unpacked the body: neither its length nor its packing is true any more
         left_out |= {b"content-encoding", b"content-length"}
     return [pair for pair in raw if pair[0] not in left_out]
@@ -82,7 +85,16 @@ def answer_headers(response: aiohttp.ClientResponse) -> list[tuple[bytes, bytes]
 
 def _named_by_connection(headers: list[tuple[bytes, bytes]]) -> frozenset[bytes]:
     """The further headers that ``Connection`` says are for this hop only."""
+    named: frozenset[bytes] = frozenset()
     for name, value in headers:
         if name == b"connection" and value.lower() not in (b"keep-alive", b"close"):
-            return frozenset(token.strip().lower() for token in value.split(b","))
-    return frozenset()
+            named |= {token.strip().lower() for token in value.split(b",")}
+    return named
+
+
+def _text(value: bytes) -> str:
+    """``value`` so that aiohttp, which encodes as UTF-8, writes the same bytes where it can."""
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value.decode("latin-1")
