@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import subprocess
 import sys
@@ -230,8 +231,11 @@ REQUESTS: dict[str, Any] = {
 """The same question with the same tool, in each protocol."""
 
 
-async def test_the_demo_calls_a_tool_across_all_protocols_without_a_key() -> None:
-    async with listening("demo") as gateway, aiohttp.ClientSession() as session:
+async def test_the_demo_calls_a_tool_across_all_protocols_without_a_key(tmp_path: Path) -> None:
+    async with (
+        listening("demo", XDG_STATE_HOME=str(tmp_path)) as gateway,
+        aiohttp.ClientSession() as session,
+    ):
         for path, body in REQUESTS.items():
             for model in ("any-name-at-all", "messages/demo", "responses/demo"):
                 async with session.post(
@@ -240,6 +244,7 @@ async def test_the_demo_calls_a_tool_across_all_protocols_without_a_key() -> Non
                     document = await answer.json()
                 assert answer.status == 200, (path, model, document)
                 assert _calls(path, document) == [("get_weather", {"city": "Oslo"})], (path, model)
+    assert os.listdir(tmp_path) == []  # nothing of a demo stays behind
 
 
 async def test_the_demo_prints_what_to_type_and_it_works() -> None:
