@@ -89,13 +89,23 @@ def upstream(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-@pytest.fixture(
-    params=list(itertools.product([kind.protocol for kind in _CLIENTS], UPSTREAMS)), ids=">".join
-)
+_PAIRS = list(itertools.product([kind.protocol for kind in _CLIENTS], UPSTREAMS))
+
+
+@pytest.fixture(params=_PAIRS, ids=">".join)
 def pair(
     request: pytest.FixtureRequest, clients: dict[str, Client], heard: StrictTransport
 ) -> Pair:
     """Each client on each upstream."""
+    protocol, upstream = request.param
+    return Pair(clients[protocol], upstream)
+
+
+@pytest.fixture(params=list(itertools.permutations(UPSTREAMS, 2)), ids=">".join)
+def crossing(
+    request: pytest.FixtureRequest, clients: dict[str, Client], heard: StrictTransport
+) -> Pair:
+    """The pairs between whose protocols the gateway converts."""
     protocol, upstream = request.param
     return Pair(clients[protocol], upstream)
 

@@ -66,7 +66,7 @@ class ResponsesClient:
         if not stream:
             return _reply(self.sdk.responses.create(**request), [])
         with self.sdk.responses.stream(**request) as stream_of_events:
-            events = list(stream_of_events)
+            events: list[Any] = list(stream_of_events)
         (whole,) = [event.response for event in events if event.type in _ENDS]
         pieces = [event.delta for event in events if event.type == "response.output_text.delta"]
         return _reply(whole, pieces)
@@ -125,7 +125,7 @@ def _reply(response: Any, pieces: list[str]) -> Reply:
 
 def _shown(item: Any) -> list[Any]:
     """What may be shown of the reasoning: itself, or its summary."""
-    return item.content or item.summary
+    return list(item.content or item.summary)
 
 
 def _call(item: Any) -> Call:

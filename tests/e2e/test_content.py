@@ -1,0 +1,100 @@
+"""Pictures, limits, stop sequences and structured output on every pair."""
+
+from __future__ import annotations
+
+import json
+
+import anthropic
+import openai
+import pytest
+
+from tests.e2e.conftest import Pair
+from tests.e2e.conversation import WEATHER, Finish, Tool
+from tests.e2e.strict import StrictTransport
+
+PERSON = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string"},
+        "age": {"type": "integer"},
+        "tags": {"type": "array", "items": {"type": "string"}},
+    },
+    "required": ["name", "age", "tags"],
+    "additionalProperties": False,
+}
+LONG = "word " * 30
+
+
+def test_pictures_are_seen(pair: Pair) -> None:
+    reply = pair.ask(pair.client.user("What is this?", images=2))
+    assert "Images seen: 2." in reply.text
+
+
+def test_structured_output(pair: Pair, stream: bool) -> None:
+    reply = pair.ask("Ann is 42", stream=stream, schema=PERSON)
+    assert json.loads(reply.text) == {"name": "demo name", "age": 42, "tags": ["demo tags"]}
+
+
+def test_the_limit_cuts_the_text(pair: Pair, stream: bool) -> None:
+    whole = pair.ask(LONG)
+    cut = pair.ask(LONG, stream=stream, max_tokens=16)
+    assert cut.finish is Finish.LENGTH
+    assert cut.text and whole.text.startswith(cut.text) and cut.text != whole.text
+    assert cut.output_tokens == 16
+
+
+def test_the_limit_cuts_a_call(pair: Pair, stream: bool) -> None:
+    note = Tool("take_note", {**WEATHER.schema, "properties": {"city": {"const": LONG}}})  # type: ignore[dict-item]
+    cut = pair.ask("Take note", stream=stream, tools=(note,), max_tokens=16)
+    assert cut.finish is Finish.LENGTH
+    assert [call.name for call in cut.calls] == ["take_note"]
+    assert cut.calls[0].arguments != {"city": LONG}
+
+
+@pytest.fixture
+def stopping(pair: Pair) -> Pair:
+    """The clients whose protocol has stop sequences."""
+    if pair.client.protocol == "responses":
+        pytest.skip("Responses have no stop sequences")
+    return pair
+
+
+def test_a_stop_sequence(stopping: Pair, stream: bool, heard: StrictTransport) -> None:
+    reply = stopping.ask("one two three", stream=stream, stop=("three", "two"))
+    dropped = heard.heard[-1].headers.get("x-toolwire-dropped")
+    if stopping.upstream == "responses":
+        assert "three" in reply.text
+        name = {"chat": "stop", "messages": "stop_sequences"}[stopping.client.protocol]
+        assert dropped == name
+        return
+    assert reply.text == "✓ You said: “one "
+    assert dropped is None
+    if stopping.client.protocol == stopping.upstream == "messages":
+        assert (reply.finish, reply.native.stop_sequence) == (Finish.SEQUENCE, "two")
+    else:  # Chat does not tell which one it was, or that it was one
+        assert reply.finish is Finish.DONE
+
+
+def test_long_prompts_are_partly_cached(pair: Pair, stream: bool) -> None:
+    """Both ways of counting come to the same: Messages count cached tokens apart."""
+    reply = pair.ask("word " * 2000, stream=stream)
+    if pair.upstream == "messages":  # where nothing is cached unless it is marked
+        assert reply.cached_tokens == 0
+    else:
+        assert 0 < reply.cached_tokens < reply.input_tokens
+    assert reply.input_tokens > 2000
+
+
+def test_system_texts_are_carried(pair: Pair, stream: bool) -> None:
+    """The demo does not obey, but counts them."""
+    without = pair.ask("hi", stream=stream)
+    reply = pair.ask("hi", stream=stream, system="Be brief. " * 100)
+    assert reply.input_tokens > without.input_tokens + 200
+    assert reply.text == without.text
+
+
+def test_a_conversation_in_which_nobody_speaks_is_refused(crossing: Pair) -> None:
+    with pytest.raises((openai.BadRequestError, anthropic.BadRequestError)) as refused:
+        crossing.ask([])
+    field = "input" if crossing.client.protocol == "responses" else "messages"
+    assert f"{field}: must hold at least one message" in str(refused.value)
