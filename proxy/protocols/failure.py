@@ -49,7 +49,9 @@ _BY_STATUS = {kind.status: name for name, kind in KINDS.items()} | {
     503: "overloaded",
 }
 
-_BY_TYPE = {word: name for name, kind in KINDS.items() for word in (kind.openai, kind.anthropic)} | {
+_BY_TYPE = {
+    word: name for name, kind in KINDS.items() for word in (kind.openai, kind.anthropic)
+} | {
     "invalid_request_error": "invalid_request",
     "rate_limit_exceeded": "rate_limit",
     "insufficient_quota": "billing",

@@ -14,7 +14,7 @@ from toolwire.proxy.protocols.chat.request_write import write_request
 from toolwire.proxy.protocols.chat.response import read_answer, usage_of, write_answer
 from toolwire.proxy.protocols.chat.stream_reader import StreamReader
 from toolwire.proxy.protocols.chat.stream_writer import StreamWriter
-from toolwire.proxy.protocols.codec import Quirks
+from toolwire.proxy.protocols.codec import Codec, Quirks
 from toolwire.proxy.protocols.neutral import Answer, Failure, Losses, Request, Usage
 from toolwire.proxy.protocols.sse import Event
 
@@ -70,4 +70,4 @@ class _ChatCodec:
         return sse.comment()
 
 
-CODEC = _ChatCodec()
+CODEC: Codec = _ChatCodec()

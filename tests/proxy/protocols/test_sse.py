@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -51,7 +53,7 @@ def test_one_read() -> None:
 @given(st.lists(st.integers(0, len(STREAM))))
 def test_split_anywhere(cuts: list[int]) -> None:
     borders = [0, *sorted(cuts), len(STREAM)]
-    pieces = [STREAM[a:b] for a, b in zip(borders, borders[1:], strict=False)]
+    pieces = [STREAM[a:b] for a, b in pairwise(borders)]
     assert meant(decoded(pieces)) == EVENTS
 
 
