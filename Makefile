@@ -14,7 +14,7 @@ ifeq ($(wildcard build/ns/toolwire/proxy/__init__.py),)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-real check fix bench clean node
+.PHONY: help run test test-real lint check coverage fix bench clean node
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,11 +28,15 @@ test: $(READY) node ## run the tests, but those that ask a real model
 test-real: $(READY) ## run the tests that ask a real model
 	$(BIN)/pytest -m real_model || [ $$? -eq 5 ]  # 5: pytest found none
 
-check: $(READY) node ## run what CI runs: format, lint, types, layers, tests
+lint: $(READY) ## check format, style, types and layers
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+check: lint test ## run what CI runs, but the tests that ask a real model
+
+coverage: $(READY) node ## run the tests and show which lines they do not reach
 	$(BIN)/pytest -m "not real_model" --cov
 
 fix: $(READY) ## format, and mend what the linter can
