@@ -17,6 +17,7 @@ import re
 from typing import ClassVar
 
 from toolwire import config
+from toolwire.proxy.answer import header
 from toolwire.proxy.asgi import ASGIApp, Message, Receive, Scope, Send
 from toolwire.proxy.exchange import KEY, Exchange
 
@@ -65,7 +66,7 @@ class RequestId:
 def _with_ids(headers: list[tuple[bytes, bytes]], exchange: Exchange) -> list[tuple[bytes, bytes]]:
     own = exchange.request_id.encode("ascii")
     added = [(OWN_HEADER, own)]
-    if not any(name == HEADER for name, _ in headers):
+    if not header(headers, HEADER):
         added.append((HEADER, own))
     if exchange.upstream is not None:
         added.append((b"x-toolwire-upstream", exchange.upstream.name.encode()))
