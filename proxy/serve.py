@@ -23,7 +23,8 @@ import uvicorn
 
 from toolwire.config.model import Server, Settings
 from toolwire.proxy import logging
-from toolwire.proxy.app import Toolwire, create_app
+from toolwire.proxy.app import create_app
+from toolwire.proxy.asgi import ASGIApp, Receive, Scope, Send
 from toolwire.proxy.errors import ToolwireError
 
 KEEP_ALIVE_SECONDS = 75
@@ -91,7 +92,9 @@ def url_of(listener: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def uvicorn_config(app: Any, server: Server, *, factory: bool = False) -> uvicorn.Config:
+def uvicorn_config(
+    app: Callable[..., Any], server: Server, *, factory: bool = False
+) -> uvicorn.Config:
     """How uvicorn runs ``app``.  What it would log itself is only what went wrong, for the access
     log tells of requests, and the events below of the rest."""
     return uvicorn.Config(
@@ -102,7 +105,6 @@ def uvicorn_config(app: Any, server: Server, *, factory: bool = False) -> uvicor
         http="httptools",
         ws="none",
         lifespan="on",
-        root_path=server.root_path,
         log_config=None,
         log_level="debug" if server.log_level == "debug" else "warning",
         access_log=False,
@@ -124,7 +126,7 @@ class _Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-def _one_process(app: Toolwire, server: Server, listener: socket.socket) -> Callable[[], int]:
+def _one_process(app: ASGIApp, server: Server, listener: socket.socket) -> Callable[[], int]:
     """What runs the server here; a signal already counts before it is called."""
     running = _Server(uvicorn_config(app, server))
     for signal_ in (signal.SIGTERM, signal.SIGINT):
@@ -147,7 +149,7 @@ def _workers(settings: Settings, listener: socket.socket) -> Callable[[], int]:
     return Workers(config, listener).supervise
 
 
-def _app_for(settings: Settings) -> Toolwire:
+def _app_for(settings: Settings) -> ASGIApp:
     """The log and the app of this process; a worker calls it too, in a fresh interpreter."""
     logging.configure(settings.server.log_level, settings.server.log_format)
     getLogger("uvicorn.error").addFilter(_is_news)
@@ -155,7 +157,21 @@ def _app_for(settings: Settings) -> Toolwire:
     # What is here now stays to the end: the collector need not look at it again and again.
     gc.collect()
     gc.freeze()
-    return app
+    return _Under(settings.server.root_path, app) if settings.server.root_path else app
+
+
+class _Under:
+    """Takes requests as a reverse proxy passes them on, with ``server.root_path`` or without."""
+
+    def __init__(self, root_path: str, app: ASGIApp) -> None:
+        self._root_path = root_path
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and f"{scope['path']}/".startswith(f"{self._root_path}/"):
+            # https://asgi.readthedocs.io/en/latest/specs/www.html: the path holds the root path
+            scope = {**scope, "root_path": self._root_path}
+        await self._app(scope, receive, send)
 
 
 def _is_news(record: LogRecord) -> bool:

@@ -43,7 +43,13 @@ async def upstream(aiohttp_server: AiohttpServer) -> AsyncIterator[HeldUpstream]
 
 
 def configured(
-    folder: Path, upstream: HeldUpstream, drain_seconds: float, workers: int = 1, more: str = ""
+    folder: Path,
+    upstream: HeldUpstream,
+    drain_seconds: float,
+    workers: int = 1,
+    *,
+    server: str = "",
+    more: str = "",
 ) -> str:
     """A configuration file for this upstream; its name."""
     file = folder / "toolwire.toml"
@@ -51,6 +57,7 @@ def configured(
 [server]
 drain_seconds = {drain_seconds}
 workers = {workers}
+{server}
 
 [[upstreams]]
 name = "held"
@@ -76,6 +83,22 @@ async def test_it_answers_where_it_says_that_it_listens(
             choice = (await answer.json())["choices"][0]
             assert choice["message"]["content"] == "whole"
         assert gateway.events("listening")[0]["workers"] == workers
+
+
+async def test_a_reverse_proxy_may_take_the_root_path_off_or_leave_it(
+    tmp_path: Path, upstream: HeldUpstream
+) -> None:
+    config = configured(tmp_path, upstream, FOR_EVER, server='root_path = "/llm"')
+    async with (
+        listening("serve", "--config", config) as gateway,
+        aiohttp.ClientSession() as session,
+    ):
+        for root, status in (("", 200), ("/llm", 200), ("/llmx", 404)):
+            async with session.get(f"{gateway.url}{root}/healthz") as answer:
+                assert answer.status == status, root
+            url = f"{gateway.url}{root}/v1/chat/completions"
+            async with session.post(url, json=ASK) as answer:
+                assert answer.status == status, root
 
 
 @BOTH
