@@ -1,4 +1,4 @@
-"""The command line: ``toolwire serve``, ``check`` and ``demo``; also ``python -m toolwire.proxy``.
+"""The command line: ``toolwire`` and the name of a command; also ``python -m toolwire.proxy``.
 
 Exit status: 0 when all went well, also after a stop by signal; 1 when the command failed; 2 when
 the command line or the configuration is wrong.
@@ -11,10 +11,10 @@ from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 
 from toolwire.config.problems import ConfigError
-from toolwire.proxy.commands import check, demo, serve
+from toolwire.proxy.commands import check, demo, explain, serve
 from toolwire.proxy.commands.command import Command
 
-COMMANDS: dict[str, Command] = {"serve": serve, "check": check, "demo": demo}
+COMMANDS: dict[str, Command] = {"serve": serve, "check": check, "explain": explain, "demo": demo}
 
 _HELP = """\
 A reverse proxy for LLM traffic in which tool calling works everywhere: clients of OpenAI Chat

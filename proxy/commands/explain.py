@@ -120,7 +120,7 @@ def run(arguments: Namespace) -> int:
         print(f"toolwire: {error}", file=sys.stderr)
         return 2
     _write(_rendered(explanation, chosen, arguments))
-    return 1 if explanation.refusal is not None else 0
+    return 1 if explanation.reply is not None and explanation.reply.refuses else 0
 
 
 def _settings(arguments: Namespace) -> tuple[Settings, str]:
