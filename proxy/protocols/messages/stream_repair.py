@@ -33,6 +33,9 @@ class MessagesStreamRepair:
         self._state = _State.RUNNING
         self._open: Any = None
         """The index of the block that is open."""
+        self._stopped: list[Any] = []
+        """The indices of blocks that were stopped here, whose own stop may still come: llama.cpp
+        stops all its blocks in the end."""
         self._called = False
         self._usage: dict[str, Any] = {}
 
@@ -81,6 +84,10 @@ class MessagesStreamRepair:
             return self._fail(stream_failure(document))
         if not isinstance(kind, str):
             return [event]
+        if kind == "content_block_stop" and document.get("index") in self._stopped:
+            self._stopped.remove(document.get("index"))
+            self.repairs["late_block_stop_dropped"] += 1
+            return []
         before = self.repairs.total()
         ahead = _REPAIRS[kind](self, document) if kind in _REPAIRS else []
         if self.repairs.total() != before + len(ahead):
@@ -164,6 +171,7 @@ class MessagesStreamRepair:
         if self._open is None:
             return []
         event = _event({"type": "content_block_stop", "index": self._open})
+        self._stopped.append(self._open)
         self._open = None
         self.repairs["block_stop_added"] += 1
         return [event]
