@@ -14,13 +14,14 @@ what it answers.
 
 from __future__ import annotations
 
+from asyncio import CancelledError
 from typing import ClassVar
 
 import structlog
 
 from toolwire import config
 from toolwire.proxy.asgi import ASGIApp, Message, Receive, Scope, Send
-from toolwire.proxy.errors import ClientDisconnected, ToolwireError
+from toolwire.proxy.errors import ClientDisconnected, ShuttingDown, ToolwireError
 from toolwire.proxy.exchange import CLIENT_LEFT, Exchange
 from toolwire.proxy.protocols import failure, json
 from toolwire.proxy.protocols.codec import Codec
@@ -55,6 +56,12 @@ class ErrorReply:
             await self.app(scope, receive, noting_send)
         except ClientDisconnected:
             exchange.error = CLIENT_LEFT
+        except CancelledError:
+            error = ShuttingDown()
+            exchange.error = error.message
+            if not started:
+                await _answer(scope, send, error)
+            raise
         except ToolwireError as error:
             exchange.error = error.message
             if started:

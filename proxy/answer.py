@@ -11,10 +11,11 @@ puts its own ``send`` between gets bytes, and what it makes of them is decoded a
 
 from __future__ import annotations
 
+from asyncio import CancelledError
 from typing import Any
 
 from toolwire.proxy.asgi import ASGIApp, Message, Receive, Scope, Send
-from toolwire.proxy.errors import BadUpstreamAnswer, UpstreamError
+from toolwire.proxy.errors import BadUpstreamAnswer, ShuttingDown, UpstreamError
 from toolwire.proxy.exchange import Exchange
 from toolwire.proxy.protocols import sse
 from toolwire.proxy.protocols.sse import Event
@@ -111,6 +112,10 @@ class AnswerSend:
                 raise
             Exchange.of(scope).error = error.message
             await self._end(self.broken_off(error))
+        except CancelledError:  # the server's time to drain is over: this is the last that goes out
+            if self._decoder is not None and not self.ended:
+                await self._end(self.broken_off(ShuttingDown()))
+            raise
 
     async def __call__(self, message: Message) -> None:
         kind = message["type"]

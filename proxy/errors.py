@@ -115,6 +115,16 @@ class UpstreamCut(UpstreamError):
     code = "upstream_cut"
 
 
+class ShuttingDown(UpstreamError):
+    """The gateway stops, and its time to drain is over."""
+
+    status = 503
+    code = "shutting_down"
+
+    def __init__(self) -> None:
+        super().__init__("this gateway is shutting down; ask again")
+
+
 class BadUpstreamAnswer(UpstreamError):
     """The upstream answered something that is no answer of its protocol."""
 
