@@ -14,7 +14,7 @@ ifeq ($(wildcard build/ns/toolwire/proxy/__init__.py),)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-real lint check coverage fix bench clean node
+.PHONY: help run test test-real lint check coverage tools fix bench clean node
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,10 +23,10 @@ run: $(READY) ## start the demo on HOST and PORT (127.0.0.1 and 8080)
 	$(BIN)/toolwire demo --host $(HOST) --port $(PORT)
 
 test: $(READY) node ## run the tests, but those that ask a real model
-	$(BIN)/pytest -m "not real_model"
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -m "not real_model"
 
 test-real: $(READY) ## run the tests that ask a real model
-	$(BIN)/pytest -m real_model || [ $$? -eq 5 ]  # 5: pytest found none
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -m real_model || [ $$? -eq 5 ]  # 5: pytest found none
 
 lint: $(READY) ## check format, style, types and layers
 	$(BIN)/ruff format --check
@@ -37,7 +37,10 @@ lint: $(READY) ## check format, style, types and layers
 check: lint test ## run what CI runs, but the tests that ask a real model
 
 coverage: $(READY) node ## run the tests and show which lines they do not reach
-	$(BIN)/pytest -m "not real_model" --cov
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -m "not real_model" --cov
+
+tools: $(READY) ## install the linters of deploy/, without which their tests are skipped
+	$(BIN)/python -m pip install --quiet --group deploy
 
 fix: $(READY) ## format, and mend what the linter can
 	$(BIN)/ruff check --fix
