@@ -17,6 +17,8 @@ Stands innermost of those that change requests: what the others add is sorted to
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -28,6 +30,10 @@ from toolwire.proxy.protocols import json
 
 _LONG_NUMBER = re.compile(r"[0-9]{15}")
 """From 15 digits on a number may not survive a reader that takes it for a double."""
+
+REMEMBERED_CALLS = 4096
+REMEMBERED_CHARACTERS = 2048
+"""Of an arguments string, at most; both together bound the memory to some megabytes."""
 
 _SCHEMAS = {
     "chat": ("response_format", "json_schema", "schema"),
@@ -65,14 +71,21 @@ class KeyCanonicalization:
 def sort_arguments(protocol: str, document: dict[str, Any]) -> None:
     """Sorts the keys inside the arguments strings of the history, in place."""
     if protocol == "chat":
-        for message in _dicts(document.get("messages")):
-            for call in _dicts(message.get("tool_calls")):
-                if isinstance(function := call.get("function"), dict):
-                    _sort_in(function)
+        for message in _objects(document.get("messages")):
+            if calls := message.get("tool_calls"):
+                for call in _objects(calls):
+                    if isinstance(function := call.get("function"), dict):
+                        _sort_in(function)
     elif protocol == "responses":
-        for item in _dicts(document.get("input")):
+        for item in _objects(document.get("input")):
             if item.get("type") == "function_call":
                 _sort_in(item)
+
+
+def _sort_in(holder: dict[str, Any]) -> None:
+    if isinstance(arguments := holder.get("arguments"), str):
+        short = len(arguments) <= REMEMBERED_CHARACTERS
+        holder["arguments"] = _remembered(arguments) if short else canonical(arguments)
 
 
 def canonical(arguments: str) -> str:
@@ -86,6 +99,10 @@ def canonical(arguments: str) -> str:
     if not isinstance(document, dict):
         return arguments
     return json.encode_text(document, sort_keys=True)
+
+
+_remembered = lru_cache(REMEMBERED_CALLS)(canonical)
+"""An agent sends the calls of its whole history with each request, and they are the same ones."""
 
 
 def keep_schema_order(protocol: str, document: dict[str, Any]) -> None:
@@ -112,11 +129,9 @@ def _in_schema_order(schema: Any) -> Any:
     }
 
 
-def _sort_in(holder: dict[str, Any]) -> None:
-    if isinstance(arguments := holder.get("arguments"), str):
-        holder["arguments"] = canonical(arguments)
-
-
-def _dicts(value: Any) -> list[dict[str, Any]]:
+def _objects(value: Any) -> Iterator[dict[str, Any]]:
     """The objects in a list; nothing where a client put something else there."""
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+    if isinstance(value, list):
+        for item in value:
+            if isinstance(item, dict):
+                yield item

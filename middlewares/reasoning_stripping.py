@@ -44,6 +44,7 @@ EXTENSIONS = ("reasoning_blocks", "reasoning_vendor")
 """This gateway's own: signed blocks for chat clients, and whose they are."""
 
 FIELDS = ("reasoning_content", "reasoning", *EXTENSIONS)
+_FIELD_NAMES = frozenset(FIELDS)
 
 
 class Options(config.Options, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -131,7 +132,7 @@ def strip(document: dict[str, Any], policy: Policy, field: str) -> int:
     for place, message in enumerate(messages):
         if not isinstance(message, dict) or message.get("role") != "assistant":
             continue
-        if not any(name in message for name in FIELDS):
+        if _FIELD_NAMES.isdisjoint(message):
             continue
         if policy == "keep":
             own = [message.pop(name) for name in EXTENSIONS if name in message]
