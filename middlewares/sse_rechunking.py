@@ -21,6 +21,9 @@ Stands innermost, so that whatever is outside sees whole events.
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import math
+import re
 from typing import Annotated, Literal
 
 from msgspec import Meta
@@ -29,8 +32,8 @@ from toolwire import config
 from toolwire.proxy.answer import AnswerSend, Headers, is_stream, without
 from toolwire.proxy.asgi import ASGIApp, Receive, Scope, Send
 from toolwire.proxy.errors import UpstreamError
-from toolwire.proxy.exchange import Exchange, endpoint
-from toolwire.proxy.protocols import failure, sse
+from toolwire.proxy.exchange import Exchange, endpoint, known_request
+from toolwire.proxy.protocols import failure
 from toolwire.proxy.protocols.codec import Codec, StreamRepair
 from toolwire.proxy.protocols.sse import Event
 
@@ -64,7 +67,7 @@ class SSERechunking:
         if codec is None:
             await self.app(scope, receive, send)
             return
-        rechunk = _Rechunk(scope, send, codec, self.options)
+        rechunk = _Rechunk(scope, send, codec, receive, self.options)
         try:
             await rechunk.run(self.app, scope, receive)
         finally:
@@ -74,29 +77,36 @@ class SSERechunking:
 class _Rechunk(AnswerSend):
     """One stream: its repair, and the clocks that send what is held, or a keep-alive."""
 
-    def __init__(self, scope: Scope, send: Send, codec: Codec, options: Options) -> None:
+    def __init__(
+        self, scope: Scope, send: Send, codec: Codec, receive: Receive, options: Options
+    ) -> None:
         super().__init__(scope, send)
         self._codec = codec
+        self._receive = receive
         self._options = options
         self._exchange = Exchange.of(scope)
         self._repair: StreamRepair
-        self._loop: asyncio.AbstractEventLoop
+        self._streaming = False
+        self._loop = asyncio.get_running_loop()
         self._alarm: asyncio.TimerHandle | None = None
         self._flush: asyncio.TimerHandle | None = None
         self._sending: asyncio.Task[None] | None = None
         self._waiting: list[Event] = []
         self._waiting_bytes = 0
-        self._last_sent = 0.0
+        self._begun = False
+        self._last_sent = self._loop.time()
 
     def wants_stream(self, status: int, headers: Headers) -> bool:
         return status == 200 and is_stream(headers)
 
     def head(self, status: int, headers: Headers) -> tuple[int, Headers]:
         profile = self._exchange.profile({})
-        self._repair = self._codec.stream_repair(think_tags=profile.think_tags)
-        self._loop = asyncio.get_running_loop()
+        self._repair = self._codec.stream_repair(
+            think_tags=profile.think_tags, request=known_request(self._receive)
+        )
+        self._streaming = True
+        self._last_sent = self._loop.time()
         if seconds := self._options.keep_alive_seconds:
-            self._last_sent = self._loop.time()
             self._alarm = self._loop.call_later(seconds, self._on_silence)
         return status, [*without(headers, *(name for name, _ in STREAM_HEADERS)), *STREAM_HEADERS]
 
@@ -119,16 +129,24 @@ class _Rechunk(AnswerSend):
     async def send_events(self, events: list[Event], *, more: bool) -> None:
         if more and self._options.flush == "budget" and self._may_wait(events):
             self._hold(events)
-            return
+        else:
+            await self._write(events, more=more)
+
+    async def _write(self, events: list[Event], *, more: bool) -> None:
+        """Sends what waits and ``events``.  As long as the client takes it nothing else is due."""
         events, self._waiting, self._waiting_bytes = [*self._waiting, *events], [], 0
         if self._flush is not None:
             self._flush.cancel()
             self._flush = None
-        self._last_sent = self._loop.time()
+        self._begun = True
+        self._last_sent = math.inf
         await super().send_events(events, more=more)
+        self._last_sent = self._loop.time()
 
     def stop(self) -> None:
         """The stream is over, or was abandoned."""
+        if self._streaming and not self.ended:
+            self._finished([])
         self.ended = True
         for clock in (self._alarm, self._flush, self._sending):
             if clock is not None:
@@ -138,7 +156,7 @@ class _Rechunk(AnswerSend):
     def _may_wait(self, events: list[Event]) -> bool:
         """Whether these are deltas alone, not the first of the stream, and within the budget."""
         size = self._waiting_bytes + sum(len(event.data or b"") for event in events)
-        within = self._last_sent > 0 and size < self._options.flush_bytes
+        within = self._begun and size < self._options.flush_bytes
         return within and all(_is_delta(self._codec.name, event) for event in events)
 
     def _hold(self, events: list[Event]) -> None:
@@ -149,22 +167,28 @@ class _Rechunk(AnswerSend):
 
     def _on_budget(self) -> None:
         self._flush = None
-        if not self.ended:
-            self._sending = self._loop.create_task(self._send_now([]))
+        self._send_aside([])
 
     # keep-alives ----------------------------------------------------------------------------
     def _on_silence(self) -> None:
         seconds = self._options.keep_alive_seconds
-        silent = self._loop.time() - self._last_sent
-        if not self.ended and silent >= seconds:
-            self._sending = self._loop.create_task(self._send_now([self._codec.keep_alive()]))
-            silent = 0.0
-        self._alarm = self._loop.call_later(seconds - silent, self._on_silence)
+        left = self._last_sent + seconds - self._loop.time()
+        if left <= 0:
+            self._send_aside([self._codec.keep_alive()])
+            left = seconds
+        self._alarm = self._loop.call_later(min(left, seconds), self._on_silence)
 
-    async def _send_now(self, events: list[Event]) -> None:
-        events, self._waiting, self._waiting_bytes = [*self._waiting, *events], [], 0
-        self._last_sent = self._loop.time()
-        await super().send_events(events, more=True)
+    def _send_aside(self, events: list[Event]) -> None:
+        """Sends what is due though the upstream sent nothing: one such write at a time."""
+        if self._sending is None or self._sending.done():
+            self._sending = self._loop.create_task(self._write_aside(events))
+
+    async def _write_aside(self, events: list[Event]) -> None:
+        while not self.ended and (events or self._waiting):
+            # a client that is gone is noticed by the next write, which somebody waits for
+            with contextlib.suppress(OSError):
+                await self._write(events, more=True)
+            events = []
 
 
 def _is_delta(protocol: str, event: Event) -> bool:
@@ -174,7 +198,9 @@ def _is_delta(protocol: str, event: Event) -> bool:
     if protocol != "chat":
         name = event.name or ""
         return name.endswith("delta") and name != "message_delta"
-    return not any(mark in event.data for mark in _CHAT_BORDERS)
+    return _CHAT_BORDER.search(event.data) is None
 
 
-_CHAT_BORDERS = (b'"finish_reason":"', b'"tool_calls"', b'"error"', b'"usage":{', sse.DONE)
+_CHAT_BORDER = re.compile(
+    rb'"finish_reason"\s*:\s*"|"tool_calls"|"error"|"usage"\s*:\s*\{|^\[DONE\]'
+)
