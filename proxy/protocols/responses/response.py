@@ -9,7 +9,7 @@ import time
 from decimal import Decimal
 from typing import Any
 
-from toolwire.proxy.errors import BadUpstreamAnswer
+from toolwire.proxy.errors import BadUpstreamAnswer, UpstreamError
 from toolwire.proxy.protocols import failure as failures
 from toolwire.proxy.protocols.identifiers import random_id
 from toolwire.proxy.protocols.neutral import (
@@ -48,6 +48,11 @@ _FAILED_CODES: dict[str, str] = {
     "invalid_request": "invalid_prompt",
 }
 """The code of a failed response for a kind of error; for any other it is ``server_error``."""
+
+_CODES_OF_OURS = frozenset(
+    error.code for error in (UpstreamError, *UpstreamError.__subclasses__()) if error.code
+)
+"""The gateway's own codes, which are none of a failed response."""
 
 _ANTHROPIC_WORDS = {kind.anthropic for kind in failures.KINDS.values()} - {
     kind.openai for kind in failures.KINDS.values()
@@ -226,6 +231,7 @@ def write_failure(failure: Failure) -> dict[str, Any]:
 def write_failed(failure: Failure) -> dict[str, Any]:
     """The ``error`` of a failed response; clients tell errors apart by the ``code``."""
     code = failure.code if isinstance(failure.code, str) else None
+    code = None if code in _CODES_OF_OURS else code
     return {
         "code": code or _FAILED_CODES.get(failure.kind, "server_error"),
         "message": failure.message,

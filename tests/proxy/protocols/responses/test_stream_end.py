@@ -95,6 +95,21 @@ class TestFailure:
         assert last["response"]["output"][0]["status"] == "incomplete"
         assert "response.completed" not in types(documents)
 
+    @pytest.mark.parametrize(
+        ("code", "told"),
+        [
+            ("upstream_cut", "server_error"),
+            ("bad_upstream_answer", "server_error"),
+            ("context_length_exceeded", "context_length_exceeded"),
+        ],
+    )
+    def test_an_upstreams_code_is_kept_and_the_gateways_own_is_none_of_this_protocol(
+        self, code: str, told: str
+    ) -> None:
+        documents = write([START, StreamFailure(Failure(502, "broke off", code=code))])
+
+        assert documents[-1]["response"]["error"]["code"] == told
+
     def test_a_cut_call_is_never_told_whole(self) -> None:
         events = [START, PartStart(0, Call("c", "rm")), Delta(0, '{"path":"/"}')]
 
