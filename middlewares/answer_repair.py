@@ -19,7 +19,7 @@ from toolwire import config
 from toolwire.proxy.answer import AnswerSend, Headers, is_stream, without
 from toolwire.proxy.asgi import ASGIApp, Receive, Scope, Send
 from toolwire.proxy.errors import BadUpstreamAnswer
-from toolwire.proxy.exchange import Exchange, endpoint
+from toolwire.proxy.exchange import Exchange, endpoint, known_request
 from toolwire.proxy.protocols import failure, json
 from toolwire.proxy.protocols.codec import Codec
 
@@ -43,13 +43,14 @@ class AnswerRepair:
         if codec is None:
             await self.app(scope, receive, send)
         else:
-            await _Repair(scope, send, codec).run(self.app, scope, receive)
+            await _Repair(scope, send, codec, receive).run(self.app, scope, receive)
 
 
 class _Repair(AnswerSend):
-    def __init__(self, scope: Scope, send: Send, codec: Codec) -> None:
+    def __init__(self, scope: Scope, send: Send, codec: Codec, receive: Receive) -> None:
         super().__init__(scope, send)
         self._codec = codec
+        self._receive = receive
         self._exchange = Exchange.of(scope)
 
     def wants_body(self, status: int, headers: Headers) -> bool:
@@ -62,7 +63,9 @@ class _Repair(AnswerSend):
             return status, headers, body
         document = _answer_in(body)
         profile = self._exchange.profile({})
-        kinds = self._codec.repair_answer(document, think_tags=profile.think_tags)
+        kinds = self._codec.repair_answer(
+            document, think_tags=profile.think_tags, request=known_request(self._receive)
+        )
         self._exchange.usage = self._codec.usage_of(document)
         if kinds:
             self._exchange.changes.update(kinds)

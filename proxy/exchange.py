@@ -130,6 +130,11 @@ class Body:
         """Whether it has been read: a body that nobody needed can still stream through."""
         return self._raw is not None
 
+    @property
+    def known(self) -> dict[str, Any] | None:
+        """The JSON object, where somebody has asked for it already."""
+        return self._document
+
     async def read(self) -> bytes:
         """The bytes as they came (decompressed)."""
         if self._raw is None:
@@ -206,6 +211,11 @@ def inflate(data: bytes, encoding: str) -> bytes:
     if inflater.unconsumed_tail:
         raise BodyTooLarge(f"the body inflates to more than {MAX_INFLATED_BYTES} bytes")
     return plain
+
+
+def known_request(receive: Receive) -> dict[str, Any] | None:
+    """The document of the request that is being answered, where it has been decoded."""
+    return receive.known if isinstance(receive, Body) else None
 
 
 def open_body(scope: Scope, receive: Receive) -> tuple[Scope, Body]:

@@ -136,15 +136,22 @@ class Codec(Protocol):
         """The error body in this protocol's shape."""
 
     def repair_answer(
-        self, document: dict[str, Any], *, think_tags: bool = False
+        self,
+        document: dict[str, Any],
+        *,
+        think_tags: bool = False,
+        request: dict[str, Any] | None = None,
     ) -> dict[str, int]:
         """Repairs a whole answer in place; the kinds of repair and how often.  ``think_tags`` moves
-        ``<think>…</think>`` at the beginning of the text to the reasoning (chat alone)."""
+        ``<think>…</think>`` at the beginning of the text to the reasoning (chat alone);
+        ``request`` is what the answer repeats some of, where it is known (responses alone)."""
 
     def usage_of(self, document: dict[str, Any]) -> neutral.Usage | None:
         """The token counts of a whole answer."""
 
-    def stream_repair(self, *, think_tags: bool = False) -> StreamRepair: ...
+    def stream_repair(
+        self, *, think_tags: bool = False, request: dict[str, Any] | None = None
+    ) -> StreamRepair: ...
 
     def stream_reader(self) -> StreamReader: ...
 

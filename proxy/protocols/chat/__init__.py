@@ -47,14 +47,20 @@ class _ChatCodec:
         return write_failure(failure)
 
     def repair_answer(
-        self, document: dict[str, Any], *, think_tags: bool = False
+        self,
+        document: dict[str, Any],
+        *,
+        think_tags: bool = False,
+        request: dict[str, Any] | None = None,
     ) -> dict[str, int]:
         return repair_answer(document, tags=think_tags)
 
     def usage_of(self, document: dict[str, Any]) -> Usage | None:
         return usage_of(document)
 
-    def stream_repair(self, *, think_tags: bool = False) -> StreamRepair:
+    def stream_repair(
+        self, *, think_tags: bool = False, request: dict[str, Any] | None = None
+    ) -> StreamRepair:
         return StreamRepair(think_tags=think_tags)
 
     def stream_reader(self) -> StreamReader:

@@ -41,14 +41,20 @@ class _MessagesCodec:
         return response.write_failure(failure)
 
     def repair_answer(
-        self, document: dict[str, Any], *, think_tags: bool = False
+        self,
+        document: dict[str, Any],
+        *,
+        think_tags: bool = False,
+        request: dict[str, Any] | None = None,
     ) -> dict[str, int]:
         return repair_answer(document)
 
     def usage_of(self, document: dict[str, Any]) -> Usage | None:
         return response.read_usage(document.get("usage"))
 
-    def stream_repair(self, *, think_tags: bool = False) -> MessagesStreamRepair:
+    def stream_repair(
+        self, *, think_tags: bool = False, request: dict[str, Any] | None = None
+    ) -> MessagesStreamRepair:
         return MessagesStreamRepair()
 
     def stream_reader(self) -> MessagesStreamReader:

@@ -41,15 +41,21 @@ class ResponsesCodec:
         return response.write_failure(failure)
 
     def repair_answer(
-        self, document: dict[str, Any], *, think_tags: bool = False
+        self,
+        document: dict[str, Any],
+        *,
+        think_tags: bool = False,
+        request: dict[str, Any] | None = None,
     ) -> dict[str, int]:
-        return repair.repair_answer(document)
+        return repair.repair_answer(document, request)
 
     def usage_of(self, document: dict[str, Any]) -> Usage | None:
         return response.usage_of(document)
 
-    def stream_repair(self, *, think_tags: bool = False) -> StreamRepair:
-        return repair.ResponsesRepair()
+    def stream_repair(
+        self, *, think_tags: bool = False, request: dict[str, Any] | None = None
+    ) -> StreamRepair:
+        return repair.ResponsesRepair(request)
 
     def stream_reader(self) -> StreamReader:
         return ResponsesReader()

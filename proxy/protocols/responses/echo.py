@@ -53,7 +53,8 @@ def response_object(
     for name, silent in _ECHOED.items():
         value = request.get(name)
         response[name] = silent if value is None else value
-    response["tools"] = [_echoed_tool(tool) for tool in response["tools"]]
+    tools = response["tools"]
+    response["tools"] = [_echoed_tool(tool) for tool in tools] if isinstance(tools, list) else []
     return response
 
 

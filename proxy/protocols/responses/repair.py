@@ -1,9 +1,9 @@
 """What a Responses upstream left out or got wrong, put right on the wire: unknown fields stay.
 
-The faults and who makes them: llama.cpp leaves out ``sequence_number``, ``output_index`` and the
-ids of calls; OpenRouter the ``event:`` lines, and adds a ``[DONE]``; GitHub Copilot gives an item
-another id in every event; ChatGPT's last event has no output; LM Studio sends no deltas of
-arguments.
+The faults and who makes them: llama.cpp leaves out ``sequence_number``, ``output_index``, much of
+the response, and the end of a call's arguments; OpenRouter the ``event:`` lines, and adds a
+``[DONE]``; GitHub Copilot gives an item another id in every event; ChatGPT's last event has no
+output; LM Studio sends no deltas of arguments.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from toolwire.proxy.protocols.neutral import Failure, Usage
 from toolwire.proxy.protocols.responses import wire
 from toolwire.proxy.protocols.responses.echo import response_object
 from toolwire.proxy.protocols.responses.output import arguments_text
+from toolwire.proxy.protocols.responses.repair_fields import fill_part, fill_response
 from toolwire.proxy.protocols.responses.repair_items import (
     Changes,
     RepairedItems,
@@ -37,10 +38,17 @@ _UNNUMBERED = frozenset(
 )
 """Deltas of parts that have no number inside their item."""
 
+_HAS_LOGPROBS = tuple(f"{wire.PartKind.TEXT.value}.{step}" for step in ("delta", "done"))
 
-def repair_answer(document: dict[str, Any]) -> dict[str, int]:
-    """Repairs a whole response in place: ids of items, and arguments that are no text."""
+
+def repair_answer(
+    document: dict[str, Any], request: dict[str, Any] | None = None
+) -> dict[str, int]:
+    """Repairs a whole response in place: ids of items, arguments that are no text, and what clients
+    demand (see ``repair_fields``)."""
     repairs: dict[str, int] = {}
+    if document.get("object") == "response" and fill_response(document, request, int(time.time())):
+        repairs["response_fields"] = 1
     output = document.get("output")
     for index, item in enumerate(output if isinstance(output, list) else []):
         if not isinstance(item, dict):
@@ -52,6 +60,10 @@ def repair_answer(document: dict[str, Any]) -> dict[str, int]:
         if item.get("type") == "function_call" and not isinstance(item.get("arguments"), str):
             item["arguments"] = arguments_text(item.get("arguments"))
             repairs["arguments_not_text"] = repairs.get("arguments_not_text", 0) + 1
+        content = item.get("content")
+        for part in content if isinstance(content, list) else []:
+            if isinstance(part, dict) and fill_part(part):
+                repairs["part_fields"] = repairs.get("part_fields", 0) + 1
     return repairs
 
 
@@ -72,7 +84,9 @@ def failed_event(
 class ResponsesRepair:
     """See ``codec.StreamRepair``."""
 
-    def __init__(self) -> None:
+    def __init__(self, request: dict[str, Any] | None = None) -> None:
+        self._request = request
+        self._created = int(time.time())
         self.repairs: dict[str, int] = {}
         self.usage: Usage | None = None
         self.finished = False
@@ -114,6 +128,7 @@ class ResponsesRepair:
         self._count("broken_off")
         response = wire.object_in(self._response)
         if response:
+            fill_response(response, self._request, self._created)
             response["output"] = self._items.done_items()
         if failure is None:
             failure = failures.from_exception(UpstreamCut(BROKEN_OFF))
@@ -165,13 +180,14 @@ class ResponsesRepair:
         if kind == "response.output_item.added":
             self._items.added(chunk, changes)
         elif kind == "response.output_item.done":
-            self._items.done(chunk, changes)
+            return self._items.done(chunk, changes)
         elif kind in wire.TERMINAL:
             self._end(chunk, changes)
         elif kind == "error":
             self.finished = self._errored = True
         elif chunk.response != wire.NULL:
             self._response = chunk.response
+            self._fill(wire.object_in(chunk.response), changes)
         return []
 
     def _end(self, chunk: wire.StreamEvent, changes: Changes) -> None:
@@ -179,8 +195,14 @@ class ResponsesRepair:
         self._errored = False
         response = wire.object_in(chunk.response)
         self.usage = usage_of(response)
+        self._fill(response, changes)
         if response and self._items.whole(response):
             changes["response"] = response
+
+    def _fill(self, response: dict[str, Any], changes: Changes) -> None:
+        if response and fill_response(response, self._request, self._created):
+            changes["response"] = response
+            self._count("response_fields")
 
     def _new(self, name: str, fields: dict[str, Any]) -> Event:
         self._last_number += 1
@@ -194,7 +216,10 @@ class ResponsesRepair:
             return event
         if not changes:
             return Event(event.data, kind, parsed=chunk)
-        return Event(json.encode({**json.decode(event.data or b""), **changes}), kind)
+        document = {**json.decode(event.data or b""), **changes}
+        if kind in _HAS_LOGPROBS:  # clients demand them, but nothing is read for them alone
+            document.setdefault("logprobs", [])
+        return Event(json.encode(document), kind)
 
     def _count(self, kind: str) -> None:
         self.repairs[kind] = self.repairs.get(kind, 0) + 1

@@ -8,6 +8,7 @@ from typing import Any
 from toolwire.proxy.protocols.identifiers import random_id
 from toolwire.proxy.protocols.responses import wire
 from toolwire.proxy.protocols.responses.output import arguments_text
+from toolwire.proxy.protocols.responses.repair_fields import fill_part
 from toolwire.proxy.protocols.responses.wire import PartKind
 
 Changes = dict[str, Any]
@@ -27,18 +28,23 @@ _PART_EVENTS: dict[str, str | None] = {
 
 _PART_ADDED = ("response.content_part.added", "response.reasoning_summary_part.added")
 
+_WRITTEN = {"function_call": PartKind.ARGUMENTS, "custom_tool_call": PartKind.CUSTOM_INPUT}
+"""What the model writes of a call."""
+
 
 class RepairedItem:
     """An item: the id that all its events bear, the parts whose deltas were heard (by their index,
-    None for arguments), and the whole item once it is done."""
+    None for arguments), whether its arguments were told to be whole, and the whole item once it is
+    done."""
 
-    __slots__ = ("done", "heard", "id", "parts", "type")
+    __slots__ = ("done", "heard", "id", "parts", "type", "written")
 
     def __init__(self, item_id: str, item_type: str | None) -> None:
         self.id = item_id
         self.type = item_type
         self.heard: set[int | None] = set()
         self.parts = 0
+        self.written = False
         self.done: dict[str, Any] | None = None
 
 
@@ -65,8 +71,9 @@ class RepairedItems:
             self._set(changes, "output_index", index)
         self._remember(index, document, changes)
 
-    def done(self, chunk: wire.StreamEvent, changes: Changes) -> None:
-        """``response.output_item.done``: the same id as when it was added."""
+    def done(self, chunk: wire.StreamEvent, changes: Changes) -> list[Said]:
+        """``response.output_item.done``: the same id as when it was added; and the end of its
+        arguments, where nobody told that."""
         document = wire.object_in(chunk.item)
         names = [document.get("id"), document.get("call_id")]
         index = self._place(chunk, names, changes)
@@ -84,6 +91,24 @@ class RepairedItems:
             changes["item"] = document
             self._count("arguments_not_text")
         item.done = document
+        return self._unwritten(item, index)
+
+    def _unwritten(self, item: RepairedItem, index: int) -> list[Said]:
+        """The events that end the arguments of a call that is done."""
+        kind = _WRITTEN.get(item.type or "")
+        if kind is None or item.written or item.done is None:
+            return []
+        item.written = True
+        field = wire.WHOLE_FIELD[kind]
+        whole = item.done.get(field)
+        if not isinstance(whole, str):
+            return []
+        place = {"item_id": item.id, "output_index": index}
+        self._count("arguments_done")
+        return [
+            *self._unheard(kind, whole, item, place),
+            (f"{kind.value}.done", {**place, field: whole}),
+        ]
 
     def part(self, kind: str, chunk: wire.StreamEvent, changes: Changes) -> list[Said]:
         """An event about a part: where it belongs; and what should have come before it."""
@@ -98,6 +123,9 @@ class RepairedItems:
         if number_field is not None and number is None:
             number = item.parts if kind in _PART_ADDED else max(item.parts - 1, 0)
             self._set(changes, number_field, number)
+        if chunk.part != wire.NULL and fill_part(part := wire.object_in(chunk.part)):
+            changes["part"] = part
+            self._count("part_fields")
         if kind in _PART_ADDED:
             item.parts += 1
         elif kind in wire.DELTAS:
@@ -106,25 +134,27 @@ class RepairedItems:
             place = {"item_id": item.id, "output_index": index}
             if number_field is not None:
                 place[number_field] = number
-            return self._unheard(wire.WHOLES[kind], chunk, changes, item, place)
+            item.written = item.written or number_field is None
+            whole = self._whole_text(wire.WHOLES[kind], chunk, changes)
+            return self._unheard(wire.WHOLES[kind], whole, item, place)
         return []
 
-    def _unheard(
-        self,
-        kind: PartKind,
-        chunk: wire.StreamEvent,
-        changes: Changes,
-        item: RepairedItem,
-        place: dict[str, Any],
-    ) -> list[Said]:
-        """The delta that was never sent of a part that is done."""
+    def _whole_text(self, kind: PartKind, chunk: wire.StreamEvent, changes: Changes) -> str:
+        """What an event says to be the whole of a part; empty where that is no text."""
         field = wire.WHOLE_FIELD[kind]
         whole = getattr(chunk, field)
-        if not isinstance(whole, str):
-            if kind is not PartKind.ARGUMENTS:
-                return []
-            changes[field] = whole = arguments_text(whole)
-            self._count("arguments_not_text")
+        if isinstance(whole, str):
+            return whole
+        if kind is not PartKind.ARGUMENTS:
+            return ""
+        changes[field] = text = arguments_text(whole)
+        self._count("arguments_not_text")
+        return text
+
+    def _unheard(
+        self, kind: PartKind, whole: str, item: RepairedItem, place: dict[str, Any]
+    ) -> list[Said]:
+        """The delta that was never sent of a part that is done."""
         number = place.get(wire.INDEX_FIELD.get(kind, ""))
         if not whole or number in item.heard:
             return []

@@ -212,9 +212,9 @@ class TestLeftOut:
 
         made = passed[1]["item"]["id"]
         assert made.startswith("fc_")
-        assert passed[2]["item_id"] == passed[3]["item"]["id"] == made
-        assert passed[4]["response"]["output"][0]["id"] == made
-        assert [d["output_index"] for d in passed[1:4]] == [0, 0, 0]
+        assert passed[2]["item_id"] == passed[3]["item_id"] == passed[4]["item"]["id"] == made
+        assert passed[5]["response"]["output"][0]["id"] == made
+        assert [d["output_index"] for d in passed[1:5]] == [0, 0, 0, 0]
 
     def test_llama_cpp_tells_of_the_ends_last(self) -> None:
         """Its items are done in the end, after all deltas, and have no index."""
@@ -225,7 +225,7 @@ class TestLeftOut:
             wire([without(d, *FIELDS[:3]) for d in [*documents, completed([MESSAGE, CALL])]])
         )
 
-        assert [d["output_index"] for d in passed[1:-1]] == [0] * 4 + [1] * 3 + [0] * 3 + [1]
+        assert [d["output_index"] for d in passed[1:-1]] == [0] * 4 + [1] * 3 + [0] * 3 + [1, 1]
 
 
 class TestIds:
