@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from toolwire.proxy import answer as answers
 from toolwire.proxy.answer import Headers
+from toolwire.proxy.errors import ToolwireError
 from toolwire.proxy.explain.client_view import view
 from toolwire.proxy.explain.compare import BodyChange, compare
 from toolwire.proxy.explain.given import Given
@@ -74,7 +75,7 @@ def _answer_step(traced: Trace, place: int) -> Step:
     came, left = inside.answer, outside.answer
     step = Step(layer=layer)
     if inside.thrown_back is not None and outside.thrown_back is None:
-        step.told = f"refuses the answer: {inside.thrown_back.message}"
+        step.told = _raised(inside.thrown_back)
     elif came is None and left is not None:
         step.told = f"answers {left.status} in its place"
     if came is None or left is None:
@@ -86,6 +87,12 @@ def _answer_step(traced: Trace, place: int) -> Step:
         _compare_bodies(step, inside, outside, traced.step)
         step.changes = dict(_repairs(came, left))
     return step
+
+
+def _raised(error: Exception) -> str:
+    if isinstance(error, ToolwireError):
+        return f"refuses the answer: {error.message}"
+    return f"fails on the answer: {type(error).__name__}: {error}"
 
 
 def _compare_bodies(step: Step, inside: Passage, outside: Passage, last: int) -> None:

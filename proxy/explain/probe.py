@@ -10,7 +10,6 @@ from msgspec import Struct, field
 
 from toolwire.proxy.answer import EVENTS, Headers, takes_events
 from toolwire.proxy.asgi import ASGIApp, Message, Receive, Scope, Send
-from toolwire.proxy.errors import ToolwireError
 from toolwire.proxy.exchange import KEY, Body, Exchange
 from toolwire.proxy.protocols import neutral, sse
 from toolwire.proxy.protocols.neutral import Loss
@@ -42,7 +41,7 @@ class Passage(Struct):
 
     ``body`` is what would go up from here; None where nobody has read it yet.  ``changes`` and
     ``losses`` are what the exchange held at that moment.  ``thrown_back`` is what a layer further
-    out had to say against the answer.
+    out raised over the answer.
     """
 
     place: int
@@ -52,7 +51,7 @@ class Passage(Struct):
     changes: Counter[str]
     losses: list[Loss]
     answer: SeenAnswer | None = None
-    thrown_back: ToolwireError | None = None
+    thrown_back: Exception | None = None
 
     @property
     def protocol(self) -> neutral.Protocol | None:
@@ -79,6 +78,9 @@ class Probe:
         self.record = record
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
         exchange = scope.get(KEY)  # one that is not there yet is not made here
         if isinstance(exchange, Exchange):
             self.record.exchange = exchange
@@ -148,7 +150,7 @@ class _NotingSend:
             self._note(message.get("body", b""), more=message.get("more_body", False))
         try:
             await self._send(message)
-        except ToolwireError as error:
+        except Exception as error:  # noted, and passed on as it is
             self._passage.thrown_back = error
             raise
 
