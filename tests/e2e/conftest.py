@@ -12,8 +12,10 @@ from msgspec import Struct
 from tests.e2e.clients.chat import ChatClient
 from tests.e2e.clients.messages import MessagesClient
 from tests.e2e.clients.responses import ResponsesClient
+from tests.e2e.configured import CLIENT_KEY, configured
 from tests.e2e.conversation import Reply, Wanted
 from tests.e2e.gateway import RunningGateway, running
+from tests.e2e.observed import Observed, observed
 from tests.e2e.strict import StrictTransport
 
 UPSTREAMS = ["chat", "messages", "responses"]
@@ -67,6 +69,30 @@ def clients(gateway: RunningGateway, transport: StrictTransport) -> dict[str, Cl
     return {kind.protocol: kind(gateway.url, transport) for kind in _CLIENTS}
 
 
+@pytest.fixture(scope="session")
+def upstream_seen() -> Iterator[Observed]:
+    """The demo upstream behind the configured gateway."""
+    with observed() as upstream:
+        yield upstream
+
+
+@pytest.fixture
+def demo(upstream_seen: Observed) -> Observed:
+    """The same, without what earlier tests asked."""
+    upstream_seen.seen.clear()
+    upstream_seen.failures = 0
+    return upstream_seen
+
+
+@pytest.fixture(scope="session")
+def configured_clients(
+    upstream_seen: Observed, transport: StrictTransport, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[dict[str, Client]]:
+    """The official clients by their protocol, pointed at the configured gateway."""
+    with configured(upstream_seen.url, tmp_path_factory.mktemp("configured")) as gateway:
+        yield {kind.protocol: kind(gateway.url, transport, key=CLIENT_KEY) for kind in _CLIENTS}
+
+
 @pytest.fixture
 def heard(transport: StrictTransport) -> Iterator[StrictTransport]:
     """What the clients hear in this test, all of which has to be strictly valid."""
@@ -108,6 +134,18 @@ def crossing(
     """The pairs between whose protocols the gateway converts."""
     protocol, upstream = request.param
     return Pair(clients[protocol], upstream)
+
+
+@pytest.fixture(params=_PAIRS, ids=">".join)
+def configured_pair(
+    request: pytest.FixtureRequest,
+    configured_clients: dict[str, Client],
+    demo: Observed,
+    heard: StrictTransport,
+) -> Pair:
+    """Each client on each upstream, through the configured gateway."""
+    protocol, upstream = request.param
+    return Pair(configured_clients[protocol], upstream)
 
 
 @pytest.fixture(params=[False, True], ids=["whole", "streamed"])

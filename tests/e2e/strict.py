@@ -104,8 +104,8 @@ class _Ear(httpx2.SyncByteStream):
 def problems(heard: Heard) -> Iterator[str]:
     """What is wrong with one answer of the three endpoints; nothing is, with that of another."""
     protocol = PROTOCOLS.get(heard.path)
-    if protocol is None or not (heard.whole or heard.status >= 400):
-        return  # a client that left in the middle
+    if protocol is None or not heard.whole:  # the client left in the middle
+        return
     if not heard.headers.get("x-request-id"):
         yield "no x-request-id"
     if heard.status >= 400:
@@ -113,8 +113,7 @@ def problems(heard: Heard) -> Iterator[str]:
     elif heard.headers["content-type"].startswith("text/event-stream"):
         found = list(events(heard.raw))
         for event in found:
-            if not _is_outside_the_types(event):
-                yield from _invalid(_EVENTS[protocol], event)
+            yield from _event_problems(protocol, event)
         yield from RULES[protocol](found, heard.request)
     else:
         yield from _invalid(_ANSWERS[protocol], json.loads(heard.raw))
@@ -135,8 +134,13 @@ def events(raw: bytes) -> Iterator[Any]:
     assert raw.endswith(b"\n\n")
 
 
-def _is_outside_the_types(event: Any) -> bool:
-    return event == DONE or "error" in event or event["type" if "type" in event else "id"] == "ping"
+def _event_problems(protocol: str, event: Any) -> Iterator[str]:
+    if event == DONE or event.get("type") == "ping":
+        return
+    if "error" in event:
+        yield from _error_problems(protocol, event)
+    else:
+        yield from _invalid(_EVENTS[protocol], event)
 
 
 def _error_problems(protocol: str, document: Json) -> Iterator[str]:

@@ -10,7 +10,6 @@ import pytest
 
 from tests.e2e.conftest import Pair
 from tests.e2e.conversation import WEATHER, Finish, Tool
-from tests.e2e.strict import StrictTransport
 
 PERSON = {
     "type": "object",
@@ -49,30 +48,6 @@ def test_the_limit_cuts_a_call(pair: Pair, stream: bool) -> None:
     assert cut.finish is Finish.LENGTH
     assert [call.name for call in cut.calls] == ["take_note"]
     assert cut.calls[0].arguments != {"city": LONG}
-
-
-@pytest.fixture
-def stopping(pair: Pair) -> Pair:
-    """The clients whose protocol has stop sequences."""
-    if pair.client.protocol == "responses":
-        pytest.skip("Responses have no stop sequences")
-    return pair
-
-
-def test_a_stop_sequence(stopping: Pair, stream: bool, heard: StrictTransport) -> None:
-    reply = stopping.ask("one two three", stream=stream, stop=("three", "two"))
-    dropped = heard.heard[-1].headers.get("x-toolwire-dropped")
-    if stopping.upstream == "responses":
-        assert "three" in reply.text
-        name = {"chat": "stop", "messages": "stop_sequences"}[stopping.client.protocol]
-        assert dropped == name
-        return
-    assert reply.text == "✓ You said: “one "
-    assert dropped is None
-    if stopping.client.protocol == stopping.upstream == "messages":
-        assert (reply.finish, reply.native.stop_sequence) == (Finish.SEQUENCE, "two")
-    else:  # Chat does not tell which one it was, or that it was one
-        assert reply.finish is Finish.DONE
 
 
 def test_long_prompts_are_partly_cached(pair: Pair, stream: bool) -> None:

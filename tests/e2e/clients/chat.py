@@ -20,11 +20,13 @@ class ChatClient:
     names_stop_sequence = False
     images_in_results = False
 
-    def __init__(self, url: str, transport: httpx2.BaseTransport) -> None:
+    def __init__(
+        self, url: str, transport: httpx2.BaseTransport, key: str = "any", max_retries: int = 0
+    ) -> None:
         self.sdk = OpenAI(
             base_url=f"{url}/v1",
-            api_key="any",
-            max_retries=0,
+            api_key=key,
+            max_retries=max_retries,
             http_client=httpx2.Client(transport=transport),
         )
 

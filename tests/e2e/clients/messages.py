@@ -28,11 +28,13 @@ class MessagesClient:
     names_stop_sequence = True
     images_in_results = True
 
-    def __init__(self, url: str, transport: httpx2.BaseTransport) -> None:
+    def __init__(
+        self, url: str, transport: httpx2.BaseTransport, key: str = "any", max_retries: int = 0
+    ) -> None:
         self.sdk = Anthropic(
             base_url=url,
-            api_key="any",
-            max_retries=0,
+            api_key=key,
+            max_retries=max_retries,
             http_client=httpx2.Client(transport=transport),
         )
 
