@@ -15,9 +15,9 @@ from typing import Any, Protocol
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from toolwire.proxy.errors import InvalidRequest
 from toolwire.proxy.protocols import freeform
 from toolwire.proxy.protocols.codec import Codec, Quirks
+from toolwire.proxy.protocols.fields import invalid
 from toolwire.proxy.protocols.fit import Abilities, fit_document, fit_request
 from toolwire.proxy.protocols.identifiers import legal_id, legal_names
 from toolwire.proxy.protocols.layout import arrange
@@ -88,7 +88,7 @@ def convert_request(
     request = client.read_request(document)
     if not request.turns and request.previous_response_id is None:
         at = "input" if client.name == "responses" else "messages"
-        raise InvalidRequest(f"{at}: must hold at least one message", param=at)
+        raise invalid(at, "must hold at least one message")
     turns = arrange(request.turns, losses)
     if restore is not None:
         restore(turns)

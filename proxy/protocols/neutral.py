@@ -49,6 +49,8 @@ from toolwire.proxy.protocols.parts import (
 )
 
 __all__ = [
+    "PARALLEL_PATHS",
+    "STOP_PATHS",
     "Answer",
     "Cache",
     "Call",
@@ -157,6 +159,21 @@ class Choice(Struct):
 
 
 # ----------------------------------------------------------------------------------- request
+STOP_PATHS: dict[Protocol, str] = {
+    "chat": "stop",
+    "messages": "stop_sequences",
+    "responses": "stop",
+}
+"""Where a client writes ``Request.stop``."""
+
+PARALLEL_PATHS: dict[Protocol, str] = {
+    "chat": "parallel_tool_calls",
+    "messages": "tool_choice.disable_parallel_tool_use",
+    "responses": "parallel_tool_calls",
+}
+"""Where a client writes ``Request.parallel``."""
+
+
 class Structured(Struct):
     """Structured output: a JSON schema, or any JSON object where ``schema`` is None."""
 

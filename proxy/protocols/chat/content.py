@@ -5,12 +5,11 @@ https://platform.openai.com/docs/api-reference/chat/create (messages.content)
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
-from toolwire.proxy.protocols.chat import fields
 from toolwire.proxy.protocols.chat.tools_read import read_cache
 from toolwire.proxy.protocols.codec import Quirks
+from toolwire.proxy.protocols.fields import invalid, objects, optional, required, wrong_type
 from toolwire.proxy.protocols.neutral import (
     Cache,
     DocumentPart,
@@ -23,8 +22,7 @@ from toolwire.proxy.protocols.neutral import (
     Text,
     Thinking,
 )
-
-_DATA_URL = re.compile(r"data:([^;,]*)((?:;[^;,]*)*),", re.IGNORECASE)
+from toolwire.proxy.protocols.openai import is_data_url, source_of_url
 
 
 # -------------------------------------------------------------------------------------- read
@@ -37,7 +35,7 @@ def read_content(message: dict[str, Any], at: str) -> list[Part]:
     if isinstance(value, str):
         return [Text(value, at=at)]
     if not isinstance(value, list):
-        fields.wrong(value, "a string or an array", at)
+        raise wrong_type(value, "a string or an array", at)
     parts: list[Part] = []
     for place, part in enumerate(value):
         parts.append(_read_part(part, f"{at}[{place}]"))
@@ -59,12 +57,12 @@ def _read_part(part: Any, at: str) -> Part:
     if isinstance(part, str):
         return Text(part, at=at)
     if not isinstance(part, dict):
-        fields.wrong(part, "an object", at)
-    match fields.text(part, "type", at):
+        raise wrong_type(part, "an object", at)
+    match required(part, "type", str, at):
         case "text":
-            return Text(fields.text(part, "text", at), cache=read_cache(part, at), at=at)
+            return Text(required(part, "text", str, at), cache=read_cache(part, at), at=at)
         case "refusal":
-            return Refusal(fields.text(part, "refusal", at), at=at)
+            return Refusal(required(part, "refusal", str, at), at=at)
         case "image_url":
             return _read_image(part, at)
         case "file":
@@ -80,10 +78,10 @@ def _read_image(part: dict[str, Any], at: str) -> Image:
     if isinstance(image, str):  # several upstreams take the URL itself
         image = {"url": image}
     if not isinstance(image, dict):
-        image = fields.required_object(part, "image_url", at)
+        image = required(part, "image_url", dict, at)
     return Image(
-        source_of_url(fields.text(image, "url", inner)),
-        detail=fields.optional_text(image, "detail", inner),
+        source_of_url(required(image, "url", str, inner)),
+        detail=optional(image, "detail", str, inner),
         cache=read_cache(part, at),
         extra=_unknown(part) or None,
         at=at,
@@ -92,15 +90,15 @@ def _read_image(part: dict[str, Any], at: str) -> Image:
 
 def _read_file(part: dict[str, Any], at: str) -> DocumentPart:
     inner = f"{at}.file"
-    file = fields.required_object(part, "file", at)
-    data = fields.optional_text(file, "file_data", inner)
-    file_id = fields.optional_text(file, "file_id", inner)
+    file = required(part, "file", dict, at)
+    data = optional(file, "file_data", str, inner)
+    file_id = optional(file, "file_id", str, inner)
     if data is None and file_id is None:
-        fields.refuse(inner, "must have file_data or file_id")
+        raise invalid(inner, "must have file_data or file_id")
     source = Source(file_id=file_id)
     if data is not None:
-        source = source_of_url(data) if _DATA_URL.match(data) else Source(data=data)
-    name = fields.optional_text(file, "filename", inner)
+        source = source_of_url(data) if is_data_url(data) else Source(data=data)
+    name = optional(file, "filename", str, inner)
     return DocumentPart(
         source, name=name, cache=read_cache(part, at), extra=_unknown(part) or None, at=at
     )
@@ -111,20 +109,9 @@ def _read_thinking(part: dict[str, Any], at: str) -> Thinking:
     value = part.get("thinking")
     if isinstance(value, str):
         return Thinking(value, origin="chat", at=at)
-    pieces = fields.objects(part, "thinking", at)
-    texts = [fields.optional_text(piece, "text", path) or "" for path, piece in pieces]
+    pieces = objects(part, "thinking", at)
+    texts = [optional(piece, "text", str, path) or "" for path, piece in pieces]
     return Thinking("".join(texts), origin="chat", at=at)
-
-
-def source_of_url(url: str) -> Source:
-    """A base64 source for a ``data:`` URL that holds base64, else a URL.
-
-    https://www.rfc-editor.org/rfc/rfc2397
-    """
-    head = _DATA_URL.match(url)
-    if head is None or not head[2].lower().endswith(";base64"):
-        return Source(url=url)
-    return Source(data=url[head.end() :], media_type=head[1].lower() or None)
 
 
 # ------------------------------------------------------------------------------------- write

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolwire.proxy.protocols.chat import fields, reasoning_blocks
+from toolwire.proxy.protocols.chat import reasoning_blocks
 from toolwire.proxy.protocols.chat.content import read_content
 from toolwire.proxy.protocols.chat.response import extra_of_call
 from toolwire.proxy.protocols.chat.tools_read import read_cache
+from toolwire.proxy.protocols.fields import invalid, objects, one_of, optional, required
 from toolwire.proxy.protocols.identifiers import derived_id
 from toolwire.proxy.protocols.neutral import (
     Cache,
@@ -55,12 +56,9 @@ _KNOWN = frozenset(
 
 def read_turns(document: dict[str, Any]) -> list[Turn]:
     """One turn for each message.  Raises ``InvalidRequest`` with the path of what is wrong."""
-    if not isinstance(document.get("messages"), list):
-        if "messages" not in document:
-            fields.refuse("messages", "is missing; it must be an array")
-        fields.wrong(document["messages"], "an array", "messages")
+    required(document, "messages", list)
     reader = _Reader()
-    return [reader.read(message, at) for at, message in fields.objects(document, "messages")]
+    return [reader.read(message, at) for at, message in objects(document, "messages")]
 
 
 class _Reader:
@@ -72,10 +70,8 @@ class _Reader:
         self._legacy_ids: dict[str, str] = {}
 
     def read(self, message: dict[str, Any], at: str) -> Turn:
-        said = fields.text(message, "role", at)
-        role = _ROLES.get(said)
-        if role is None:
-            fields.refuse(f"{at}.role", f"must be one of {', '.join(_ROLES)}")
+        said = one_of(required(message, "role", str, at), _ROLES, f"{at}.role")
+        role = _ROLES[said]
         match said:
             case "tool" | "function":
                 return Turn(role, [self._result(message, said, at)], at=at)
@@ -87,13 +83,13 @@ class _Reader:
         cache = read_cache(message, at)
         if cache is not None and not _mark_last(parts, cache):
             parts.append(Opaque("chat", {"cache_control": cache.value}, cache.at))
-        return Turn(role, parts, name=fields.optional_text(message, "name", at), at=at)
+        return Turn(role, parts, name=optional(message, "name", str, at), at=at)
 
     def _result(self, message: dict[str, Any], said: str, at: str) -> Result:
         if said == "tool":
-            call_id = fields.text(message, "tool_call_id", at)
+            call_id = required(message, "tool_call_id", str, at)
         else:
-            name = fields.text(message, "name", at)
+            name = required(message, "name", str, at)
             call_id = self._legacy_ids.get(name, "")
         return Result(
             call_id,
@@ -105,26 +101,24 @@ class _Reader:
 
     def _assistant(self, message: dict[str, Any], at: str) -> list[Part]:
         parts: list[Part] = [*_read_thinking(message, at), *read_content(message, at)]
-        if refusal := fields.optional_text(message, "refusal", at):
+        if refusal := optional(message, "refusal", str, at):
             parts.append(Refusal(refusal, at=f"{at}.refusal"))
-        parts += [
-            self._call(call, path) for path, call in fields.objects(message, "tool_calls", at)
-        ]
-        legacy = fields.optional_object(message, "function_call", at)
+        parts += [self._call(call, path) for path, call in objects(message, "tool_calls", at)]
+        legacy = optional(message, "function_call", dict, at)
         if legacy is not None and legacy.get("name"):
             parts.append(self._legacy_call(legacy, f"{at}.function_call"))
         return parts
 
     def _call(self, call: dict[str, Any], at: str) -> Call:
-        kind = fields.optional_text(call, "type", at) or "function"
+        kind = optional(call, "type", str, at) or "function"
         if kind not in ("function", "custom"):
-            fields.refuse(f"{at}.type", 'must be "function" or "custom"')
-        body = fields.required_object(call, kind, at)
+            raise invalid(f"{at}.type", 'must be "function" or "custom"')
+        body = required(call, kind, dict, at)
         text = "arguments" if kind == "function" else "input"
         read = Call(
-            id=fields.text(call, "id", at),
-            name=fields.text(body, "name", f"{at}.{kind}"),
-            arguments=fields.optional_text(body, text, f"{at}.{kind}") or "",
+            id=required(call, "id", str, at),
+            name=required(body, "name", str, f"{at}.{kind}"),
+            arguments=optional(body, text, str, f"{at}.{kind}") or "",
             custom=kind == "custom",
             cache=read_cache(call, at),
             extra=extra_of_call(call),
@@ -135,8 +129,8 @@ class _Reader:
         return read
 
     def _legacy_call(self, call: dict[str, Any], at: str) -> Call:
-        name = fields.text(call, "name", at)
-        arguments = fields.optional_text(call, "arguments", at) or ""
+        name = required(call, "name", str, at)
+        arguments = optional(call, "arguments", str, at) or ""
         # the same id in every request of a session: a function of the place and the call
         self._legacy_ids[name] = derived_id("call_", at, name, arguments)
         return Call(self._legacy_ids[name], name, arguments, at=at)
@@ -145,9 +139,9 @@ class _Reader:
 def _read_thinking(message: dict[str, Any], at: str) -> list[Thinking]:
     """The signed blocks that a Messages upstream gave, else the text of the reasoning."""
     path = f"{at}.{reasoning_blocks.BLOCKS}"
-    blocks = fields.objects(message, reasoning_blocks.BLOCKS, at)
+    blocks = objects(message, reasoning_blocks.BLOCKS, at)
     if signed := reasoning_blocks.read_blocks([block for _, block in blocks]):
-        vendor = fields.optional_text(message, reasoning_blocks.VENDOR, at)
+        vendor = optional(message, reasoning_blocks.VENDOR, str, at)
         for part in signed:
             part.at, part.vendor = path, vendor
         return signed

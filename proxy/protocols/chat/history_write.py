@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from msgspec.structs import replace
-
 from toolwire.proxy.protocols.chat.content import write_part
 from toolwire.proxy.protocols.chat.response import write_call
 from toolwire.proxy.protocols.codec import Quirks
@@ -19,7 +17,6 @@ from toolwire.proxy.protocols.neutral import (
     Losses,
     Opaque,
     Part,
-    Refusal,
     Request,
     Result,
     Role,
@@ -27,9 +24,7 @@ from toolwire.proxy.protocols.neutral import (
     Thinking,
     Turn,
 )
-
-ERROR_MARK = "Error: "
-"""Before the text of a result that says the tool failed, for which there is no field here."""
+from toolwire.proxy.protocols.openai import marked_as_failed
 
 _IMAGE_FOLLOWS = "[The result is in the next user message.]"
 _LABEL = "Result of the call {id} ({name}):"
@@ -96,7 +91,7 @@ class _Writer:
             media.insert(0, Text(self._label(result.call_id)))
             inside = inside or [Text(_IMAGE_FOLLOWS)]
         if result.is_error:
-            inside = _marked(inside)
+            inside = marked_as_failed(inside)
         content = self._content(inside)
         if result.cache is not None:
             if content and self._quirks.cache_control:
@@ -168,12 +163,3 @@ def _plain(content: list[dict[str, Any]], joiner: str) -> str | list[dict[str, A
     if all(part.keys() == {"type", "text"} for part in content):
         return joiner.join([part["text"] for part in content])
     return content
-
-
-def _marked(parts: list[Part]) -> list[Part]:
-    """The parts of a failed result; the first text says that it is one."""
-    for place, part in enumerate(parts):
-        if isinstance(part, Text | Refusal):
-            marked = replace(part, text=ERROR_MARK + part.text)
-            return [*parts[:place], marked, *parts[place + 1 :]]
-    return [Text(ERROR_MARK.strip()), *parts]

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolwire.proxy.protocols.chat import fields, thinking
+from toolwire.proxy.protocols.chat import thinking
 from toolwire.proxy.protocols.chat.history_read import read_turns
 from toolwire.proxy.protocols.chat.tools_read import read_choice, read_tools
+from toolwire.proxy.protocols.fields import invalid, optional, optional_number, required, wrong_type
 from toolwire.proxy.protocols.neutral import Request, Structured
 
 _MODELLED = thinking.FIELDS | {
@@ -41,35 +42,35 @@ _SAYS_NOTHING: dict[str, Any] = {"logprobs": False, "modalities": ["text"]}
 def read_request(document: dict[str, Any]) -> Request:
     """Raises ``InvalidRequest`` with the path of a field of a wrong type, and for ``n`` > 1: one
     answer is all that the other protocols have."""
-    count = fields.optional_int(document, "n")
+    count = optional(document, "n", int)
     if count is not None and count != 1:
-        fields.refuse("n", "must be 1: the upstream's protocol gives one answer only")
+        raise invalid("n", "must be 1: the upstream's protocol gives one answer only")
     return Request(
         # servers of one model need no name, and some (Azure) have it in the path
-        model=fields.optional_text(document, "model") or "",
+        model=optional(document, "model", str) or "",
         turns=read_turns(document),
         protocol="chat",
         tools=read_tools(document),
         choice=read_choice(document),
-        parallel=fields.optional_bool(document, "parallel_tool_calls"),
+        parallel=optional(document, "parallel_tool_calls", bool),
         max_tokens=_max_tokens(document),
-        temperature=fields.optional_number(document, "temperature"),
-        top_p=fields.optional_number(document, "top_p"),
+        temperature=optional_number(document, "temperature"),
+        top_p=optional_number(document, "top_p"),
         stop=_stop(document),
         structured=_structured(document),
         thinking=thinking.read_thinking(document),
-        user=fields.optional_text(document, "user"),
-        stream=fields.optional_bool(document, "stream") or False,
+        user=optional(document, "user", str),
+        stream=optional(document, "stream", bool) or False,
         include_usage=_include_usage(document),
-        store=fields.optional_bool(document, "store"),
+        store=optional(document, "store", bool),
         extra=_extra(document),
         document=document,
     )
 
 
 def _max_tokens(document: dict[str, Any]) -> int | None:
-    limit = fields.optional_int(document, "max_completion_tokens")
-    deprecated = fields.optional_int(document, "max_tokens")
+    limit = optional(document, "max_completion_tokens", int)
+    deprecated = optional(document, "max_tokens", int)
     return deprecated if limit is None else limit
 
 
@@ -80,40 +81,40 @@ def _stop(document: dict[str, Any]) -> list[str]:
     if isinstance(value, str):
         return [value]
     if not isinstance(value, list):
-        fields.wrong(value, "a string or an array", "stop")
+        raise wrong_type(value, "a string or an array", "stop")
     for place, sequence in enumerate(value):
         if not isinstance(sequence, str):
-            fields.wrong(sequence, "a string", f"stop[{place}]")
+            raise wrong_type(sequence, "a string", f"stop[{place}]")
     return list(value)
 
 
 def _structured(document: dict[str, Any]) -> Structured | None:
     """https://platform.openai.com/docs/guides/structured-outputs"""
-    wish = fields.optional_object(document, "response_format")
+    wish = optional(document, "response_format", dict)
     if wish is None:
         return None
     at = "response_format"
-    match fields.text(wish, "type", at):
+    match required(wish, "type", str, at):
         case "text":
             return None
         case "json_object":
             return Structured(at=at)
         case "json_schema":
             inner = f"{at}.json_schema"
-            schema = fields.required_object(wish, "json_schema", at)
+            schema = required(wish, "json_schema", dict, at)
             return Structured(
-                schema=fields.optional_object(schema, "schema", inner) or {},
-                name=fields.optional_text(schema, "name", inner),
-                description=fields.optional_text(schema, "description", inner),
-                strict=fields.optional_bool(schema, "strict", inner),
+                schema=optional(schema, "schema", dict, inner) or {},
+                name=optional(schema, "name", str, inner),
+                description=optional(schema, "description", str, inner),
+                strict=optional(schema, "strict", bool, inner),
                 at=at,
             )
-    fields.refuse(f"{at}.type", 'must be "text", "json_object" or "json_schema"')
+    raise invalid(f"{at}.type", 'must be "text", "json_object" or "json_schema"')
 
 
 def _include_usage(document: dict[str, Any]) -> bool:
-    options = fields.optional_object(document, "stream_options") or {}
-    return fields.optional_bool(options, "include_usage", "stream_options") or False
+    options = optional(document, "stream_options", dict) or {}
+    return optional(options, "include_usage", bool, "stream_options") or False
 
 
 def _extra(document: dict[str, Any]) -> dict[str, Any]:

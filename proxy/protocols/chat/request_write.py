@@ -5,14 +5,14 @@ https://platform.openai.com/docs/api-reference/chat/create
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import Any
 
 from toolwire.proxy.protocols.chat.history_write import write_messages
 from toolwire.proxy.protocols.chat.thinking import write_thinking
 from toolwire.proxy.protocols.chat.tools_write import write_tools
 from toolwire.proxy.protocols.codec import Quirks
-from toolwire.proxy.protocols.neutral import Losses, Request
+from toolwire.proxy.protocols.neutral import STOP_PATHS, Losses, Request
+from toolwire.proxy.protocols.openai import output_format, temperature_for
 
 _PASSED_ON = frozenset(
     (
@@ -33,8 +33,6 @@ _PASSED_ON = frozenset(
 
 _OTHER_MEANING = {"messages": frozenset(("service_tier",))}
 """Names that a protocol has for something else."""
-
-_STOP_PATHS = {"chat": "stop", "messages": "stop_sequences", "responses": "stop"}
 
 
 def write_request(request: Request, quirks: Quirks, losses: Losses) -> dict[str, Any]:
@@ -60,47 +58,27 @@ def write_request(request: Request, quirks: Quirks, losses: Losses) -> dict[str,
 def _sampling(request: Request, quirks: Quirks, losses: Losses) -> dict[str, Any]:
     document: dict[str, Any] = {}
     if request.temperature is not None:
-        document["temperature"] = request.temperature
-        highest = quirks.temperature_max
-        if highest is not None and _exceeds(request.temperature, highest):
-            losses.coerce("temperature", f"lowered to {highest:g}, the upstream's highest")
-            document["temperature"] = int(highest) if highest == int(highest) else highest
+        document["temperature"] = temperature_for(request, quirks, losses)
     if request.top_p is not None:
         document["top_p"] = request.top_p
     if request.stop:
         document["stop"] = request.stop
         if quirks.stop_max and len(request.stop) > quirks.stop_max:
             document["stop"] = request.stop[: quirks.stop_max]
-            path = _STOP_PATHS[request.protocol]
+            path = STOP_PATHS[request.protocol]
             for place in range(quirks.stop_max, len(request.stop)):
                 losses.drop(f"{path}[{place}]", f"the upstream takes {quirks.stop_max} of them")
     return document
 
 
-def _exceeds(value: Any, highest: float) -> bool:
-    return isinstance(value, int | Decimal | float) and value > highest
-
-
 def _response_format(request: Request, quirks: Quirks, losses: Losses) -> dict[str, Any]:
-    wish = request.structured
-    if wish is None:
+    form = output_format(request.structured, quirks, losses)
+    if form is None:
         return {}
-    if quirks.structured_output == "none":
-        losses.drop(wish.at, "the upstream has no structured output")
-        return {}
-    if wish.schema is None:
-        return {"response_format": {"type": "json_object"}}
-    if quirks.structured_output == "json_object":
-        losses.coerce(wish.at, "the upstream knows no schema, only that it must be JSON")
-        return {"response_format": {"type": "json_object"}}
-    schema: dict[str, Any] = {"name": wish.name or "output", "schema": wish.schema}
-    if wish.description is not None:
-        schema["description"] = wish.description
-    if wish.strict is not None and quirks.strict:
-        schema["strict"] = wish.strict
-    elif wish.strict:
-        losses.drop(f"{wish.at}.strict", "the upstream does not know it")
-    return {"response_format": {"type": "json_schema", "json_schema": schema}}
+    if form["type"] == "json_schema":
+        inner = {name: value for name, value in form.items() if name != "type"}
+        form = {"type": "json_schema", "json_schema": inner}
+    return {"response_format": form}
 
 
 def _extra(request: Request, losses: Losses) -> dict[str, Any]:

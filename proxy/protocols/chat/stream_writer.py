@@ -10,13 +10,14 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Any
 
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from toolwire.proxy.protocols import json, sse
 from toolwire.proxy.protocols.chat import finish, reasoning_blocks
 from toolwire.proxy.protocols.chat import usage as token_counts
 from toolwire.proxy.protocols.chat.errors import write_failure
 from toolwire.proxy.protocols.chat.repair import OBJECT
+from toolwire.proxy.protocols.collect import merged_usage
 from toolwire.proxy.protocols.identifiers import random_id
 from toolwire.proxy.protocols.neutral import (
     Call,
@@ -89,7 +90,8 @@ class StreamWriter:
 
     def _start(self, event: Start) -> list[Event]:
         self._state = _State.SPEAKING
-        self._usage = _merged(self._usage, event.usage)
+        if event.usage is not None:
+            self._usage = merged_usage(self._usage, event.usage)
         self._head = {
             "id": event.id or random_id("chatcmpl-"),
             "object": OBJECT,
@@ -182,7 +184,7 @@ class StreamWriter:
         return events
 
     def _usage_report(self, event: UsageReport) -> list[Event]:
-        self._usage = _merged(self._usage, event.usage)
+        self._usage = merged_usage(self._usage, event.usage)
         return []
 
     def _failure(self, event: StreamFailure) -> list[Event]:
@@ -207,14 +209,6 @@ class StreamWriter:
 
 def _is_custom(part: Part) -> bool:
     return isinstance(part, Call) and part.custom
-
-
-def _merged(earlier: Usage | None, later: Usage | None) -> Usage | None:
-    """The later counts, and those earlier ones that were not told again."""
-    if earlier is None or later is None:
-        return later or earlier
-    told = {name: count for name, count in structs.asdict(later).items() if count is not None}
-    return structs.replace(earlier, **told)
 
 
 _Move = Callable[[StreamWriter, Any], list[Event]]

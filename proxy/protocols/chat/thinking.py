@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolwire.proxy.protocols.chat import fields
 from toolwire.proxy.protocols.codec import Quirks
+from toolwire.proxy.protocols.effort import effort_of_budget, nearest_effort
+from toolwire.proxy.protocols.fields import optional
 from toolwire.proxy.protocols.neutral import Losses, Request, ThinkingRequest
 
 
@@ -28,33 +29,33 @@ def read_thinking(document: dict[str, Any]) -> ThinkingRequest | None:
 
 
 def _read_effort(request: ThinkingRequest, document: dict[str, Any]) -> None:
-    request.effort = fields.optional_text(document, "reasoning_effort")
+    request.effort = optional(document, "reasoning_effort", str)
 
 
 def _read_enable_thinking(request: ThinkingRequest, document: dict[str, Any]) -> None:
     """https://help.aliyun.com/zh/model-studio/deep-thinking"""
-    request.enabled = fields.optional_bool(document, "enable_thinking")
+    request.enabled = optional(document, "enable_thinking", bool)
 
 
 def _read_budget(request: ThinkingRequest, document: dict[str, Any]) -> None:
-    request.budget = fields.optional_int(document, "thinking_budget")
+    request.budget = optional(document, "thinking_budget", int)
 
 
 def _read_type(request: ThinkingRequest, document: dict[str, Any]) -> None:
     """https://api-docs.deepseek.com/guides/thinking_mode"""
-    thinking = fields.optional_object(document, "thinking") or {}
-    kind = fields.optional_text(thinking, "type", "thinking")
+    thinking = optional(document, "thinking", dict) or {}
+    kind = optional(thinking, "type", str, "thinking")
     request.adaptive = kind in ("adaptive", "auto")
     request.enabled = kind != "disabled" if kind else None
-    request.budget = fields.optional_int(thinking, "budget_tokens", "thinking")
+    request.budget = optional(thinking, "budget_tokens", int, "thinking")
 
 
 def _read_reasoning(request: ThinkingRequest, document: dict[str, Any]) -> None:
     """https://openrouter.ai/docs/use-cases/reasoning-tokens"""
-    reasoning = fields.optional_object(document, "reasoning") or {}
-    request.effort = fields.optional_text(reasoning, "effort", "reasoning") or request.effort
-    request.budget = fields.optional_int(reasoning, "max_tokens", "reasoning") or request.budget
-    enabled = fields.optional_bool(reasoning, "enabled", "reasoning")
+    reasoning = optional(document, "reasoning", dict) or {}
+    request.effort = optional(reasoning, "effort", str, "reasoning") or request.effort
+    request.budget = optional(reasoning, "max_tokens", int, "reasoning") or request.budget
+    enabled = optional(reasoning, "enabled", bool, "reasoning")
     request.enabled = request.enabled if enabled is None else enabled
 
 
@@ -137,30 +138,18 @@ _SWITCHES = {
     "reasoning": _write_reasoning,
 }
 
-_SCALE = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
-
 
 def _effort(wish: ThinkingRequest, quirks: Quirks, losses: Losses) -> str | None:
     """The effort nearest to the wish among those that the upstream knows; None for its default."""
-    effort = wish.effort
-    if effort is None and wish.budget is not None:
-        effort = _effort_of_budget(wish.budget, quirks)
-    known = [step for step in _SCALE if step in quirks.efforts and step != "none"]
-    if effort is None or effort in known or not known:
-        return effort if known else None
-    if effort not in _SCALE:
-        return effort  # a newer word: the upstream knows best
-    place = _SCALE.index(effort)
-    nearest = min(known, key=lambda step: (abs(_SCALE.index(step) - place), -_SCALE.index(step)))
-    losses.coerce(wish.at, f"the upstream has no effort {effort!r}: {nearest!r} is asked for")
+    asked = wish.effort
+    if asked is None and wish.budget is not None:
+        asked = effort_of_budget(wish.budget, quirks.thinking_budgets)
+    if asked is None:
+        return None
+    nearest = nearest_effort(asked, [effort for effort in quirks.efforts if effort != "none"])
+    if nearest not in (None, asked):
+        losses.coerce(wish.at, f"the upstream has no effort {asked!r}: {nearest!r} is asked for")
     return nearest
-
-
-def _effort_of_budget(budget: int, quirks: Quirks) -> str | None:
-    """The weakest effort whose budget is no smaller."""
-    by_tokens = sorted((tokens, effort) for effort, tokens in quirks.thinking_budgets.items())
-    enough = [effort for tokens, effort in by_tokens if tokens >= budget]
-    return enough[0] if enough else (by_tokens[-1][1] if by_tokens else None)
 
 
 def _budget(wish: ThinkingRequest, quirks: Quirks) -> int | None:

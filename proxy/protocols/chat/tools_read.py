@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolwire.proxy.protocols.chat import fields
+from toolwire.proxy.protocols.fields import invalid, objects, optional, required, wrong_type
 from toolwire.proxy.protocols.neutral import (
     Cache,
     Choice,
@@ -24,20 +24,20 @@ _KNOWN_OF_FUNCTION = ("type", "name", "description", "parameters", "strict")
 
 def read_tools(document: dict[str, Any]) -> list[Tool]:
     """``tools``, then the deprecated ``functions``."""
-    tools = [_read_tool(tool, at) for at, tool in fields.objects(document, "tools")]
-    legacy = fields.objects(document, "functions")
+    tools = [_read_tool(tool, at) for at, tool in objects(document, "tools")]
+    legacy = objects(document, "functions")
     return tools + [_read_function(function, at, {}, at) for at, function in legacy]
 
 
 def _read_tool(tool: dict[str, Any], at: str) -> Tool:
-    kind = fields.optional_text(tool, "type", at) or ("function" if "function" in tool else "")
+    kind = optional(tool, "type", str, at) or ("function" if "function" in tool else "")
     if kind == "function":
-        function = fields.required_object(tool, "function", at)
+        function = required(tool, "function", dict, at)
         return _read_function(function, f"{at}.function", tool, at)
     if kind == "custom":
-        return _read_custom(fields.required_object(tool, "custom", at), f"{at}.custom", tool, at)
+        return _read_custom(required(tool, "custom", dict, at), f"{at}.custom", tool, at)
     if not kind:
-        fields.refuse(f"{at}.type", "is missing; it must be a string")
+        raise invalid(f"{at}.type", "is missing; it must be a string")
     return HostedTool("chat", tool)
 
 
@@ -47,10 +47,10 @@ def _read_function(
     unknown = {k: v for k, v in function.items() if k not in _KNOWN_OF_FUNCTION and v}
     unknown |= {k: v for k, v in tool.items() if k not in _KNOWN_OF_TOOL and v}
     return FunctionTool(
-        name=fields.text(function, "name", inner),
-        description=fields.optional_text(function, "description", inner),
-        schema=fields.optional_object(function, "parameters", inner),
-        strict=fields.optional_bool(function, "strict", inner),
+        name=required(function, "name", str, inner),
+        description=optional(function, "description", str, inner),
+        schema=optional(function, "parameters", dict, inner),
+        strict=optional(function, "strict", bool, inner),
         cache=read_cache(tool, at),
         extra=unknown or None,
         at=at,
@@ -58,12 +58,12 @@ def _read_function(
 
 
 def _read_custom(custom: dict[str, Any], inner: str, tool: dict[str, Any], at: str) -> CustomTool:
-    form = fields.optional_object(custom, "format", inner)
+    form = optional(custom, "format", dict, inner)
     if form is not None and isinstance(grammar := form.get("grammar"), dict):
         form = {"type": "grammar", **grammar}  # flat, as Responses has it
     return CustomTool(
-        name=fields.text(custom, "name", inner),
-        description=fields.optional_text(custom, "description", inner),
+        name=required(custom, "name", str, inner),
+        description=optional(custom, "description", str, inner),
         format=form,
         cache=read_cache(tool, at),
         at=at,
@@ -88,9 +88,9 @@ def read_choice(document: dict[str, Any]) -> Choice | None:
                 return Choice(value)
             case "any":
                 return Choice("required")
-        fields.refuse("tool_choice", 'must be "auto", "none", "required" or an object')
+        raise invalid("tool_choice", 'must be "auto", "none", "required" or an object')
     if not isinstance(value, dict):
-        fields.wrong(value, "a string or an object", "tool_choice")
+        raise wrong_type(value, "a string or an object", "tool_choice")
     match value.get("type"):
         case "allowed_tools":
             return _read_allowed(value)
@@ -100,26 +100,26 @@ def read_choice(document: dict[str, Any]) -> Choice | None:
             return Choice(mode)
         case "any":
             return Choice("required")
-    fields.refuse("tool_choice.type", 'must be "function", "custom" or "allowed_tools"')
+    raise invalid("tool_choice.type", 'must be "function", "custom" or "allowed_tools"')
 
 
 def _read_legacy_choice(value: Any) -> Choice | None:
     if value is None:
         return None
     if isinstance(value, dict):
-        return Choice("tool", fields.text(value, "name", "function_call"), at="function_call")
+        return Choice("tool", required(value, "name", str, "function_call"), at="function_call")
     if value not in ("auto", "none"):
-        fields.refuse("function_call", 'must be "auto", "none" or an object with a name')
+        raise invalid("function_call", 'must be "auto", "none" or an object with a name')
     return Choice("none" if value == "none" else "auto", at="function_call")
 
 
 def _read_allowed(value: dict[str, Any]) -> Choice:
     at = "tool_choice.allowed_tools"
-    allowed = fields.required_object(value, "allowed_tools", "tool_choice")
-    mode = fields.text(allowed, "mode", at)
+    allowed = required(value, "allowed_tools", dict, "tool_choice")
+    mode = required(allowed, "mode", str, at)
     if mode not in ("auto", "required"):
-        fields.refuse(f"{at}.mode", 'must be "auto" or "required"')
-    names = [_chosen_name(tool, path) for path, tool in fields.objects(allowed, "tools", at)]
+        raise invalid(f"{at}.mode", 'must be "auto" or "required"')
+    names = [_chosen_name(tool, path) for path, tool in objects(allowed, "tools", at)]
     return Choice("required" if mode == "required" else "auto", allowed=names)
 
 
@@ -127,5 +127,5 @@ def _chosen_name(value: dict[str, Any], at: str) -> str:
     """The name in ``{"type": "function", "function": {"name"}}``, or in a flat one."""
     kind = "custom" if value.get("type") == "custom" else "function"
     if kind not in value and "name" in value:
-        return fields.text(value, "name", at)
-    return fields.text(fields.required_object(value, kind, at), "name", f"{at}.{kind}")
+        return required(value, "name", str, at)
+    return required(required(value, kind, dict, at), "name", str, f"{at}.{kind}")

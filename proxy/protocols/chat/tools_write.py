@@ -9,6 +9,7 @@ from typing import Any
 
 from toolwire.proxy.protocols.codec import Quirks
 from toolwire.proxy.protocols.neutral import (
+    PARALLEL_PATHS,
     Choice,
     CustomTool,
     FunctionTool,
@@ -17,6 +18,7 @@ from toolwire.proxy.protocols.neutral import (
     Request,
     Tool,
 )
+from toolwire.proxy.protocols.openai import parameters
 
 
 def write_tools(request: Request, quirks: Quirks, losses: Losses) -> dict[str, Any]:
@@ -40,15 +42,8 @@ def write_tools(request: Request, quirks: Quirks, losses: Losses) -> dict[str, A
         if quirks.parallel_tool_calls:
             document["parallel_tool_calls"] = False
         else:
-            losses.drop(_PARALLEL[request.protocol], "the upstream has no switch for this")
+            losses.drop(PARALLEL_PATHS[request.protocol], "the upstream has no switch for this")
     return document
-
-
-_PARALLEL = {
-    "chat": "parallel_tool_calls",
-    "responses": "parallel_tool_calls",
-    "messages": "tool_choice.disable_parallel_tool_use",
-}
 
 
 def _write_tool(tool: Tool, place: int, quirks: Quirks, losses: Losses) -> dict[str, Any] | None:
@@ -73,7 +68,7 @@ def _write_function(tool: FunctionTool, quirks: Quirks, losses: Losses) -> dict[
     function: dict[str, Any] = {"name": tool.name}
     if tool.description is not None:
         function["description"] = tool.description
-    function["parameters"] = _schema(tool.schema)
+    function["parameters"] = parameters(tool.schema)
     if tool.strict is not None and quirks.strict:
         function["strict"] = tool.strict
     elif tool.strict:
@@ -81,18 +76,6 @@ def _write_function(tool: FunctionTool, quirks: Quirks, losses: Losses) -> dict[
     for name in tool.extra or {}:
         losses.drop(f"{tool.at}.{name}", "Chat Completions has no such field")
     return function
-
-
-def _schema(schema: dict[str, Any] | None) -> dict[str, Any]:
-    """The schema as it is, but that of an object always says so, and names its properties: OpenAI
-    refuses one that does not."""
-    if schema is None:
-        return {"type": "object", "properties": {}}
-    if "type" not in schema:
-        schema = {"type": "object", **schema}
-    if schema["type"] == "object" and "properties" not in schema:
-        schema = {**schema, "properties": {}}
-    return schema
 
 
 def _write_custom(tool: CustomTool) -> dict[str, Any]:

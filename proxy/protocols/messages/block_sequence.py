@@ -13,6 +13,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from toolwire.proxy.protocols import json
+from toolwire.proxy.protocols.collect import text_of
 from toolwire.proxy.protocols.freeform import wrap_call
 from toolwire.proxy.protocols.identifiers import random_id
 from toolwire.proxy.protocols.messages.object_scan import ObjectScan
@@ -82,7 +83,7 @@ class BlockSequence:
         block = self._blocks[event.key] = _Block(part)
         if isinstance(part, Call):
             block.arguments = ObjectScan()
-        self._tell(block, _text_of(part))
+        self._tell(block, text_of(part))
         if isinstance(part, Call | Opaque) or _is_redacted(part):
             self._queue(block)
 
@@ -96,7 +97,7 @@ class BlockSequence:
         if block is None:
             return
         if event.part is not None and not block.told:
-            self._tell(block, _text_of(event.part))
+            self._tell(block, text_of(event.part))
         block.ended = True
         if isinstance(event.part, Thinking) and isinstance(block.part, Thinking):
             self._sign(block, event.part)
@@ -189,12 +190,6 @@ class BlockSequence:
         self._emit("content_block_stop", {"type": "content_block_stop", "index": self._index})
         self._index += 1
         self._open, block.queued, block.arguments = None, False, None
-
-
-def _text_of(part: Part) -> str:
-    if isinstance(part, Call):
-        return part.arguments
-    return part.text if isinstance(part, Text | Thinking | Refusal) else ""
 
 
 def _takes_text(block: _Block) -> bool:

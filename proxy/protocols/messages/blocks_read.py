@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from toolwire.proxy.protocols import json
-from toolwire.proxy.protocols.messages.fields import (
+from toolwire.proxy.protocols.fields import (
     invalid,
     of_type,
     optional,
@@ -46,9 +46,9 @@ def check_speakers(parts: list[Part], role: Role) -> None:
     """Raises ``InvalidRequest`` for a call that is not the assistant's and a result that is."""
     for part in parts:
         if isinstance(part, Call) and role is not Role.ASSISTANT:
-            raise invalid(part.at, "a tool_use block may only stand in an assistant message")
+            raise invalid(part.at, "is a tool_use block: it may only stand in an assistant message")
         if isinstance(part, Result) and role is not Role.USER:
-            raise invalid(part.at, "a tool_result block may only stand in a user message")
+            raise invalid(part.at, "is a tool_result block: it may only stand in a user message")
 
 
 def _read_block(block: Any, at: str) -> Part:

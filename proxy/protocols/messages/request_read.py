@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolwire.proxy.protocols.messages.blocks_read import check_speakers, read_content
-from toolwire.proxy.protocols.messages.fields import (
+from toolwire.proxy.protocols.fields import (
     invalid,
     of_type,
+    one_of,
     optional,
     optional_number,
     required,
 )
+from toolwire.proxy.protocols.messages.blocks_read import check_speakers, read_content
 from toolwire.proxy.protocols.messages.thinking import read_thinking
 from toolwire.proxy.protocols.messages.tools_read import read_choice, read_tools
 from toolwire.proxy.protocols.neutral import Request, Role, Structured, Turn
@@ -76,10 +77,7 @@ def _read_turns(document: dict[str, Any]) -> list[Turn]:
 
 def _read_turn(message: Any, at: str) -> Turn:
     message = of_type(message, dict, at)
-    word = required(message, "role", str, at)
-    role = _ROLES.get(word)
-    if role is None:
-        raise invalid(f"{at}.role", f"must be one of {', '.join(_ROLES)}, not {word!r}")
+    role = _ROLES[one_of(required(message, "role", str, at), _ROLES, f"{at}.role")]
     parts = read_content(message.get("content"), f"{at}.content")
     check_speakers(parts, role)
     return Turn(role, parts, at=at)

@@ -13,7 +13,16 @@ from toolwire.proxy.protocols.codec import Quirks
 from toolwire.proxy.protocols.messages.blocks_write import Block, BlockWriter, plain_text
 from toolwire.proxy.protocols.messages.thinking import is_thinking, write_thinking
 from toolwire.proxy.protocols.messages.tools_write import write_tools
-from toolwire.proxy.protocols.neutral import Losses, Opaque, Part, Request, Role, Text, Turn
+from toolwire.proxy.protocols.neutral import (
+    STOP_PATHS,
+    Losses,
+    Opaque,
+    Part,
+    Request,
+    Role,
+    Text,
+    Turn,
+)
 
 _SYSTEM_ROLES = (Role.SYSTEM, Role.DEVELOPER)
 
@@ -38,8 +47,6 @@ _SAYING_NOTHING: dict[str, Any] = {
     "truncation": "disabled",
 }
 """Fields whose default asks for nothing, so that nobody misses them."""
-
-_STOP_FIELDS = {"chat": "stop", "messages": "stop_sequences", "responses": "stop"}
 
 
 def write_request(request: Request, quirks: Quirks, losses: Losses) -> dict[str, Any]:
@@ -150,7 +157,7 @@ def _write_stop(document: dict[str, Any], request: Request, quirks: Quirks, loss
     stop = [sequence for sequence in request.stop if sequence.strip()]
     most = quirks.stop_max or len(stop)
     if len(stop[:most]) < len(request.stop):
-        losses.drop(_STOP_FIELDS[request.protocol], "some stop sequences are refused")
+        losses.drop(STOP_PATHS[request.protocol], "some stop sequences are refused")
     if stop:
         document["stop_sequences"] = stop[:most]
 

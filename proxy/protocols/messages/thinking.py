@@ -9,13 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 from toolwire.proxy.protocols.codec import Quirks
-from toolwire.proxy.protocols.messages.fields import optional, required
+from toolwire.proxy.protocols.effort import effort_of_budget, nearest_effort
+from toolwire.proxy.protocols.fields import optional, required
 from toolwire.proxy.protocols.neutral import Losses, Request, ThinkingRequest
 
-_EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"]
-"""All that any protocol has, weakest first."""
-
-_MESSAGES_EFFORTS = {"low", "medium", "high", "xhigh", "max"}
+_EFFORTS = {"low", "medium", "high", "xhigh", "max"}
 
 _EFFORT = "output_config.effort"
 
@@ -128,21 +126,13 @@ def _write_adaptive(
     if wish.summary is not None:
         # newer models leave the text out unless it is asked for
         thinking["display"] = "summarized"
-    asked = wish.effort or (wish.budget and _effort_of(wish.budget, quirks)) or None
+    asked = wish.effort
+    if asked is None and wish.budget is not None:
+        asked = effort_of_budget(wish.budget, quirks.thinking_budgets)
     if asked is None:
         return
-    known = [e for e in _EFFORTS if e in quirks.efforts and e in _MESSAGES_EFFORTS]
-    effort = _nearest(asked, known) if asked in _EFFORTS and known else asked
+    known = [effort for effort in quirks.efforts if effort in _EFFORTS]
+    effort = nearest_effort(asked, known) or asked
     if effort != wish.effort:
         losses.coerce(wish.at, f"carried as the effort {effort!r}")
     document.setdefault("output_config", {})["effort"] = effort
-
-
-def _effort_of(budget: int, quirks: Quirks) -> str:
-    budgets = quirks.thinking_budgets
-    return min(budgets, key=lambda effort: abs(budgets[effort] - budget), default=_DEFAULT_EFFORT)
-
-
-def _nearest(effort: str, known: list[str]) -> str:
-    place = _EFFORTS.index(effort)
-    return min(known, key=lambda other: abs(_EFFORTS.index(other) - place))

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from toolwire.proxy.protocols.fields import invalid, of_type, optional, required
 from toolwire.proxy.protocols.messages.blocks_read import read_cache
-from toolwire.proxy.protocols.messages.fields import invalid, of_type, optional, required
 from toolwire.proxy.protocols.neutral import Choice, FunctionTool, HostedTool, Tool
 
 _FUNCTION_FIELDS = {"type", "name", "description", "input_schema", "strict", "cache_control"}

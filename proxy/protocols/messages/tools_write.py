@@ -11,6 +11,7 @@ from toolwire.proxy.protocols.codec import Quirks
 from toolwire.proxy.protocols.freeform import wrap
 from toolwire.proxy.protocols.messages.schema import input_schema
 from toolwire.proxy.protocols.neutral import (
+    PARALLEL_PATHS,
     CustomTool,
     FunctionTool,
     HostedTool,
@@ -39,7 +40,7 @@ def write_tools(document: dict[str, Any], request: Request, quirks: Quirks, loss
             choice = choice or {"type": "auto"}
             choice["disable_parallel_tool_use"] = True
         else:
-            losses.drop("parallel_tool_calls", "the upstream has no such switch")
+            losses.drop(PARALLEL_PATHS[request.protocol], "the upstream has no such switch")
     if choice is not None:
         document["tool_choice"] = choice
 

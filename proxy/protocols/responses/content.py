@@ -9,7 +9,14 @@ import base64
 import re
 from typing import Any
 
-from toolwire.proxy.errors import InvalidRequest
+from toolwire.proxy.protocols.fields import (
+    invalid,
+    objects,
+    optional,
+    path_of,
+    required,
+    wrong_type,
+)
 from toolwire.proxy.protocols.neutral import (
     Cache,
     DocumentPart,
@@ -23,9 +30,8 @@ from toolwire.proxy.protocols.neutral import (
     Text,
     Tool,
 )
-from toolwire.proxy.protocols.responses import fields
+from toolwire.proxy.protocols.openai import is_data_url, source_of_url
 
-_DATA_URL = re.compile(r"data:([^;,]*)((?:;[^;,]*)*),", re.IGNORECASE)
 _PDF = "application/pdf"
 _ENDINGS = {_PDF: ".pdf", "text/plain": ".txt"}
 _CONTENT_TYPE = re.compile("input_|output_text|refusal")
@@ -44,16 +50,14 @@ def read_content(document: dict[str, Any], name: str, at: str) -> list[Part]:
     Raises ``InvalidRequest`` with the path of what is neither.
     """
     value = document.get(name)
-    path = fields.path_of(at, name)
+    path = path_of(at, name)
     if isinstance(value, str):
         return [Text(value, at=path)] if value else []
     if not isinstance(value, list):
         if name not in document:
-            raise InvalidRequest(
-                f"{path} is missing; it must be a string or an array of parts", param=path
-            )
-        fields.wrong(path, "a string or an array of parts", value)
-    return [read_part(part, where) for where, part in fields.objects(document, name, at)]
+            raise invalid(path, "is missing; it must be a string or an array of parts")
+        raise wrong_type(value, "a string or an array of parts", path)
+    return [read_part(part, where) for where, part in objects(document, name, at)]
 
 
 def read_part(part: dict[str, Any], at: str) -> Part:
@@ -62,13 +66,13 @@ def read_part(part: dict[str, Any], at: str) -> Part:
         case "input_text" | "output_text" | "text":
             annotations = part.get("annotations")
             return Text(
-                fields.text(part, "text", at),
+                required(part, "text", str, at),
                 cache=_read_cache(part, at),
                 citations=Opaque("responses", annotations) if annotations else None,
                 at=at,
             )
         case "refusal":
-            return Refusal(fields.text(part, "refusal", at), at=at)
+            return Refusal(required(part, "refusal", str, at), at=at)
         case "input_image":
             return _read_image(part, at)
         case "input_file":
@@ -84,38 +88,30 @@ def _read_cache(part: dict[str, Any], at: str) -> Cache | None:
 
 
 def _read_image(part: dict[str, Any], at: str) -> Image:
-    url = fields.optional_text(part, "image_url", at)
-    file_id = fields.optional_text(part, "file_id", at)
+    url = optional(part, "image_url", str, at)
+    file_id = optional(part, "file_id", str, at)
     if url is None and file_id is None:
-        raise InvalidRequest(f"{at} must have an image_url or a file_id", param=at)
+        raise invalid(at, "must have an image_url or a file_id")
     source = Source(file_id=file_id) if url is None else source_of_url(url)
-    detail = fields.optional_text(part, "detail", at)
+    detail = optional(part, "detail", str, at)
     return Image(source, detail=detail, cache=_read_cache(part, at), at=at)
 
 
 def _read_file(part: dict[str, Any], at: str) -> DocumentPart:
-    data = fields.optional_text(part, "file_data", at)
-    url = fields.optional_text(part, "file_url", at)
-    file_id = fields.optional_text(part, "file_id", at)
+    data = optional(part, "file_data", str, at)
+    url = optional(part, "file_url", str, at)
+    file_id = optional(part, "file_id", str, at)
     if data is not None:
         # with or without the prefix of a data URL: both are accepted by the API
-        source = source_of_url(data) if data[:5].lower() == "data:" else Source(data, _PDF)
+        source = source_of_url(data) if is_data_url(data) else Source(data, _PDF)
     elif url is not None:
         source = source_of_url(url)
     elif file_id is not None:
         source = Source(file_id=file_id)
     else:
-        raise InvalidRequest(f"{at} must have a file_data, file_url or file_id", param=at)
-    name = fields.optional_text(part, "filename", at)
+        raise invalid(at, "must have a file_data, file_url or file_id")
+    name = optional(part, "filename", str, at)
     return DocumentPart(source, name=name, cache=_read_cache(part, at), at=at)
-
-
-def source_of_url(url: str) -> Source:
-    """A base64 data URL taken apart; any other URL as it is (RFC 2397)."""
-    match = _DATA_URL.match(url)
-    if match is None or not match[2].lower().endswith(";base64"):
-        return Source(url=url)
-    return Source(data=url[match.end() :], media_type=match[1] or "application/octet-stream")
 
 
 # ----------------------------------------------------------------------------------- writing

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolwire.proxy.errors import InvalidRequest
+from toolwire.proxy.protocols.fields import invalid, objects, one_of, optional, required, wrong_type
 from toolwire.proxy.protocols.neutral import Call, Opaque, Part, Result, Role, Turn
-from toolwire.proxy.protocols.responses import fields
 from toolwire.proxy.protocols.responses.content import read_content
 from toolwire.proxy.protocols.responses.namespaces import flat_name, namespaced_names
 from toolwire.proxy.protocols.responses.reasoning import read_reasoning
@@ -20,7 +19,7 @@ _ROLES = {role.value: role for role in Role}
 def read_items(document: dict[str, Any]) -> list[Turn]:
     """Raises ``InvalidRequest`` with the path of a field of a wrong type."""
     known = namespaced_names(document)
-    return [_read_item(item, at, known) for at, item in fields.objects(document, "input")]
+    return [_read_item(item, at, known) for at, item in objects(document, "input")]
 
 
 def _read_item(item: dict[str, Any], at: str, known: dict[str, tuple[str, str]]) -> Turn:
@@ -31,17 +30,17 @@ def _read_item(item: dict[str, Any], at: str, known: dict[str, tuple[str, str]])
     if not isinstance(kind, str):
         path = f"{at}.type"
         if "type" in item:
-            fields.wrong(path, "a string", kind)
-        raise InvalidRequest(f"{path} is missing", param=path)
+            raise wrong_type(kind, "a string", path)
+        raise invalid(path, "is missing")
     match kind:
         case "message":
-            role = fields.one_of(fields.text(item, "role", at), tuple(_ROLES), f"{at}.role")
+            role = one_of(required(item, "role", str, at), _ROLES, f"{at}.role")
             return Turn(_ROLES[role], read_content(item, "content", at), at=at)
         case "function_call":
-            arguments = fields.optional_text(item, "arguments", at) or ""
+            arguments = optional(item, "arguments", str, at) or ""
             return _assistant(_read_call(item, at, known, arguments, custom=False), at)
         case "custom_tool_call":
-            text = fields.optional_text(item, "input", at) or ""
+            text = optional(item, "input", str, at) or ""
             return _assistant(_read_call(item, at, known, text, custom=True), at)
         case "function_call_output" | "custom_tool_call_output":
             result = _read_result(item, at, custom=kind.startswith("custom"))
@@ -60,10 +59,10 @@ def _assistant(part: Part, at: str) -> Turn:
 def _read_call(
     item: dict[str, Any], at: str, known: dict[str, tuple[str, str]], text: str, *, custom: bool
 ) -> Call:
-    name = fields.text(item, "name", at)
-    flat = flat_name(fields.optional_text(item, "namespace", at), name)
+    name = required(item, "name", str, at)
+    flat = flat_name(optional(item, "namespace", str, at), name)
     return Call(
-        id=fields.text(item, "call_id", at),  # ``id`` names the item, and answers nothing
+        id=required(item, "call_id", str, at),  # ``id`` names the item, and answers nothing
         name=flat if flat in known else name,
         arguments=text,
         custom=custom,
@@ -72,12 +71,12 @@ def _read_call(
 
 
 def _read_result(item: dict[str, Any], at: str, *, custom: bool) -> Result:
-    call_id = fields.text(item, "call_id", at)
+    call_id = required(item, "call_id", str, at)
     return Result(call_id, read_content(item, "output", at), custom=custom, at=at)
 
 
 def _check_reasoning(item: dict[str, Any], at: str) -> None:
-    fields.optional_text(item, "encrypted_content", at)
+    optional(item, "encrypted_content", str, at)
     for name in ("summary", "content"):
-        for where, part in fields.objects(item, name, at):
-            fields.optional_text(part, "text", where)
+        for where, part in objects(item, name, at):
+            optional(part, "text", str, where)

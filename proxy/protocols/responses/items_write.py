@@ -20,6 +20,7 @@ from toolwire.proxy.protocols.neutral import (
     Thinking,
     Turn,
 )
+from toolwire.proxy.protocols.openai import marked_as_failed
 from toolwire.proxy.protocols.responses.content import (
     drop_cache,
     is_content,
@@ -29,7 +30,6 @@ from toolwire.proxy.protocols.responses.content import (
 Item = dict[str, Any]
 
 _INSTRUCTING = (Role.SYSTEM, Role.DEVELOPER)
-_ERROR = "Error: "
 
 
 class Items:
@@ -115,9 +115,8 @@ class Items:
 
     def _result_output(self, result: Result) -> str | list[Item]:
         """Text as a string, which every upstream takes; a list where there is more than text."""
-        parts = [written for part in result.parts if (written := self._input(part)) is not None]
-        if result.is_error:
-            _mark_as_error(parts)
+        said = marked_as_failed(result.parts) if result.is_error else result.parts
+        parts = [written for part in said if (written := self._input(part)) is not None]
         if all(part["type"] == "input_text" for part in parts):
             return "\n".join([part["text"] for part in parts])
         return parts
@@ -162,13 +161,3 @@ def _flush(items: list[Item], content: list[Item], role: Role) -> None:
     else:
         said = content
     items.append({"type": "message", "role": role.value, "content": said})
-
-
-def _mark_as_error(parts: list[Item]) -> None:
-    """Says in the text that the tool failed: the protocol has no field for it."""
-    for part in parts:
-        if part["type"] == "input_text":
-            if not part["text"].lower().startswith("error"):
-                part["text"] = _ERROR + part["text"]
-            return
-    parts.insert(0, {"type": "input_text", "text": _ERROR.rstrip(": ")})

@@ -70,16 +70,6 @@ def arguments_text(value: Any) -> str:
     return "" if value is None else json.encode_text(value)
 
 
-def text_of(part: Part) -> str:
-    """The text that a stream would give in pieces: said, thought, refused, or arguments."""
-    match part:
-        case Text(text) | Refusal(text) | Thinking(text):
-            return text
-        case Call():
-            return part.arguments
-    return ""
-
-
 # ----------------------------------------------------------------------------------- writing
 def write_output(
     parts: list[Part], response_id: str, names: Names, *, unfinished: bool

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolwire.proxy.errors import InvalidRequest
+from toolwire.proxy.protocols.fields import invalid, optional, optional_number, required, wrong_type
 from toolwire.proxy.protocols.neutral import (
     Request,
     Role,
@@ -16,7 +16,6 @@ from toolwire.proxy.protocols.neutral import (
     ThinkingRequest,
     Turn,
 )
-from toolwire.proxy.protocols.responses import fields
 from toolwire.proxy.protocols.responses.items_read import read_items
 from toolwire.proxy.protocols.responses.tools import read_choice, read_tools
 
@@ -64,22 +63,22 @@ def read_request(document: dict[str, Any]) -> Request:
     if choice is None and isinstance(document.get("tool_choice"), dict):
         extra["tool_choice"] = document["tool_choice"]  # of a tool that the vendor runs
     return Request(
-        model=fields.text(document, "model", ""),
+        model=required(document, "model", str),
         turns=_read_turns(document),
         protocol="responses",
         tools=read_tools(document),
         choice=choice,
-        parallel=fields.optional_bool(document, "parallel_tool_calls"),
-        max_tokens=fields.optional_int(document, "max_output_tokens"),
-        temperature=fields.optional_number(document, "temperature"),
-        top_p=fields.optional_number(document, "top_p"),
+        parallel=optional(document, "parallel_tool_calls", bool),
+        max_tokens=optional(document, "max_output_tokens", int),
+        temperature=optional_number(document, "temperature"),
+        top_p=optional_number(document, "top_p"),
         structured=_read_format(document),
         thinking=_read_thinking(document),
-        user=fields.optional_text(document, "user"),
-        stream=bool(fields.optional_bool(document, "stream")),
+        user=optional(document, "user", str),
+        stream=bool(optional(document, "stream", bool)),
         include_usage=True,  # every stream of this protocol ends with it
-        previous_response_id=fields.optional_text(document, "previous_response_id"),
-        store=fields.optional_bool(document, "store"),
+        previous_response_id=optional(document, "previous_response_id", str),
+        store=optional(document, "store", bool),
         extra=extra,
         document=document,
     )
@@ -87,7 +86,7 @@ def read_request(document: dict[str, Any]) -> Request:
 
 def _read_turns(document: dict[str, Any]) -> list[Turn]:
     turns = []
-    instructions = fields.optional_text(document, "instructions")
+    instructions = optional(document, "instructions", str)
     if instructions:
         turns.append(Turn(Role.SYSTEM, [Text(instructions, at="instructions")], at="instructions"))
     value = document.get("input")
@@ -95,17 +94,15 @@ def _read_turns(document: dict[str, Any]) -> list[Turn]:
         turns.append(Turn(Role.USER, [Text(value, at="input")] if value else [], at="input"))
         return turns
     if value is None and not any(document.get(name) for name in _INSTEAD_OF_INPUT):
-        raise InvalidRequest(
-            "input is missing; it must be a string or an array of items", param="input"
-        )
+        raise invalid("input", "is missing; it must be a string or an array of items")
     if value is not None and not isinstance(value, list):
-        fields.wrong("input", "a string or an array of items", value)
+        raise wrong_type(value, "a string or an array of items", "input")
     return turns + read_items(document)
 
 
 def _read_format(document: dict[str, Any]) -> Structured | None:
-    text = fields.optional_object(document, "text")
-    form = fields.optional_object(text, "format", "text") if text else None
+    text = optional(document, "text", dict)
+    form = optional(text, "format", dict, "text") if text else None
     if not form:
         return None
     at = "text.format"
@@ -113,14 +110,11 @@ def _read_format(document: dict[str, Any]) -> Structured | None:
         case "json_object":
             return Structured(at=at)
         case "json_schema":
-            schema = fields.optional_object(form, "schema", at)
-            if schema is None:
-                raise InvalidRequest(f"{at}.schema is missing", param=f"{at}.schema")
             return Structured(
-                schema=schema,
-                name=fields.optional_text(form, "name", at),
-                description=fields.optional_text(form, "description", at),
-                strict=fields.optional_bool(form, "strict", at),
+                schema=required(form, "schema", dict, at),
+                name=optional(form, "name", str, at),
+                description=optional(form, "description", str, at),
+                strict=optional(form, "strict", bool, at),
                 at=at,
             )
     return None
@@ -128,16 +122,16 @@ def _read_format(document: dict[str, Any]) -> Structured | None:
 
 def _read_thinking(document: dict[str, Any]) -> ThinkingRequest | None:
     encrypted = _ENCRYPTED in _included(document)
-    reasoning = fields.optional_object(document, "reasoning")
+    reasoning = optional(document, "reasoning", dict)
     if not reasoning and not encrypted:
         return None
     reasoning = reasoning or {}
-    effort = fields.optional_text(reasoning, "effort", "reasoning")
+    effort = optional(reasoning, "effort", str, "reasoning")
     return ThinkingRequest(
         enabled=None if effort is None else effort != "none",
         effort=effort,
-        summary=fields.optional_text(reasoning, "summary", "reasoning")
-        or fields.optional_text(reasoning, "generate_summary", "reasoning"),
+        summary=optional(reasoning, "summary", str, "reasoning")
+        or optional(reasoning, "generate_summary", str, "reasoning"),
         include_encrypted=encrypted,
         at="reasoning",
     )
@@ -148,7 +142,7 @@ def _included(document: dict[str, Any]) -> list[Any]:
     if included is None:
         return []
     if not isinstance(included, list):
-        fields.wrong("include", "an array of strings", included)
+        raise wrong_type(included, "an array of strings", "include")
     return included
 
 
@@ -159,13 +153,13 @@ def _read_extra(document: dict[str, Any]) -> dict[str, Any]:
         for name, value in document.items()
         if name not in _MODELLED and _DEFAULTS.get(name) != value
     }
-    text = fields.optional_object(document, "text") or {}
+    text = optional(document, "text", dict) or {}
     if text.get("verbosity") is not None:
         extra["verbosity"] = text["verbosity"]  # the name that chat has for it
     form = text.get("format")
     if isinstance(form, dict) and form.get("type") not in ("text", "json_object", "json_schema"):
         extra["text.format"] = form
-    reasoning = fields.optional_object(document, "reasoning") or {}
+    reasoning = optional(document, "reasoning", dict) or {}
     for name, value in reasoning.items():
         if name not in ("effort", "summary", "generate_summary"):
             extra[f"reasoning.{name}"] = value

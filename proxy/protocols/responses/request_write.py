@@ -12,13 +12,14 @@ from toolwire.proxy.protocols.codec import Quirks
 from toolwire.proxy.protocols.effort import effort_of_budget, nearest_effort
 from toolwire.proxy.protocols.identifiers import derived_id
 from toolwire.proxy.protocols.neutral import (
+    PARALLEL_PATHS,
+    STOP_PATHS,
     Losses,
-    Protocol,
     Request,
-    Structured,
     Thinking,
     ThinkingRequest,
 )
+from toolwire.proxy.protocols.openai import output_format, temperature_for
 from toolwire.proxy.protocols.responses.items_write import Items
 from toolwire.proxy.protocols.responses.tools import write_choice, write_tools
 
@@ -49,9 +50,6 @@ _DEFAULTS: dict[str, Any] = {
 }
 """Values that ask for nothing but what happens anyway: no loss."""
 
-_STOP_FIELD: dict[Protocol, str] = {"chat": "stop", "messages": "stop_sequences"}
-_PARALLEL_FIELD: dict[Protocol, str] = {"messages": "tool_choice.disable_parallel_tool_use"}
-
 
 def write_request(request: Request, quirks: Quirks, losses: Losses) -> dict[str, Any]:
     """The document; see ``Codec.write_request``.  Raises ``InvalidRequest`` for ``n`` over 1."""
@@ -62,8 +60,8 @@ def write_request(request: Request, quirks: Quirks, losses: Losses) -> dict[str,
     document["input"] = items
     _write_tooling(request, quirks, losses, document)
     _write_limits(request, quirks, losses, document)
-    if request.structured is not None:
-        _write_format(request.structured, quirks, losses, document)
+    if (form := output_format(request.structured, quirks, losses)) is not None:
+        document["text"] = {"format": form}
     if request.thinking is not None:
         _write_thinking(request.thinking, quirks, losses, document)
     _write_state(request, document)
@@ -88,7 +86,7 @@ def _write_tooling(
         if quirks.parallel_tool_calls:
             document["parallel_tool_calls"] = False
         else:
-            path = _PARALLEL_FIELD.get(request.protocol, "parallel_tool_calls")
+            path = PARALLEL_PATHS[request.protocol]
             losses.drop(path, "the upstream does not know one call at a time")
 
 
@@ -97,43 +95,12 @@ def _write_limits(
 ) -> None:
     if request.max_tokens is not None:
         document["max_output_tokens"] = request.max_tokens
-    temperature = request.temperature
-    if temperature is not None:
-        highest = quirks.temperature_max
-        if highest is not None and temperature > highest:
-            losses.coerce("temperature", f"lowered to {highest:g}")
-            temperature = int(highest) if highest == int(highest) else highest
-        document["temperature"] = temperature
+    if request.temperature is not None:
+        document["temperature"] = temperature_for(request, quirks, losses)
     if request.top_p is not None:
         document["top_p"] = request.top_p
     if request.stop:
-        path = _STOP_FIELD.get(request.protocol, "stop")
-        losses.drop(path, "Responses has no stop sequences")
-
-
-def _write_format(
-    structured: Structured, quirks: Quirks, losses: Losses, document: dict[str, Any]
-) -> None:
-    if quirks.structured_output == "none":
-        losses.drop(structured.at, "the upstream has no structured output")
-        return
-    if structured.schema is None or quirks.structured_output == "json_object":
-        if structured.schema is not None:
-            losses.coerce(structured.at, "the upstream knows JSON, but no schema")
-        document["text"] = {"format": {"type": "json_object"}}
-        return
-    form: dict[str, Any] = {
-        "type": "json_schema",
-        "name": structured.name or "output",  # demanded, and no other protocol does
-        "schema": structured.schema,
-    }
-    if structured.description is not None:
-        form["description"] = structured.description
-    if structured.strict is not None and quirks.strict:
-        form["strict"] = structured.strict
-    elif structured.strict:
-        losses.drop(f"{structured.at}.strict", "the upstream does not know strict")
-    document["text"] = {"format": form}
+        losses.drop(STOP_PATHS[request.protocol], "Responses has no stop sequences")
 
 
 def _write_thinking(

@@ -11,6 +11,7 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from toolwire.proxy.protocols.collect import text_of
 from toolwire.proxy.protocols.neutral import (
     Call,
     Delta,
@@ -176,7 +177,7 @@ class OutputItems:
         """A part that comes whole."""
         key = len(self.parts)
         self.parts.append(part)
-        text = output.text_of(part)
+        text = text_of(part)
         if not text:
             return [PartStart(key, part), PartEnd(key, part)]
         return [PartStart(key, _with_text(part, "")), Delta(key, text), PartEnd(key, part)]
@@ -184,7 +185,7 @@ class OutputItems:
 
 def _completed(known: _Open, part: Part) -> list[StreamEvent]:
     """The end of a part of which the upstream repeats the whole."""
-    events = known.say_rest(output.text_of(part))
+    events = known.say_rest(text_of(part))
     part = _with_text(part, "".join(known.said))
     if isinstance(part, Call) and isinstance(known.part, Call):
         part.id, part.name = known.part.id, known.part.name

@@ -7,13 +7,13 @@ from typing import Any
 from msgspec.structs import replace
 
 from toolwire.proxy.protocols import json
+from toolwire.proxy.protocols.collect import text_of
 from toolwire.proxy.protocols.neutral import Call, Part, Refusal, Text, Thinking
 from toolwire.proxy.protocols.responses.output import (
     Item,
     Names,
     call_item,
     message_item,
-    text_of,
     text_part,
     write_item,
 )

@@ -13,6 +13,7 @@ from enum import Enum
 from typing import Any, ClassVar
 
 from toolwire.proxy.protocols import json
+from toolwire.proxy.protocols.collect import text_of
 from toolwire.proxy.protocols.neutral import (
     Call,
     Delta,
@@ -35,7 +36,7 @@ from toolwire.proxy.protocols.neutral import (
 )
 from toolwire.proxy.protocols.responses.echo import response_object
 from toolwire.proxy.protocols.responses.namespaces import namespaced_names
-from toolwire.proxy.protocols.responses.output import is_item, item_id, text_of
+from toolwire.proxy.protocols.responses.output import is_item, item_id
 from toolwire.proxy.protocols.responses.response import (
     REASONS,
     close_response,

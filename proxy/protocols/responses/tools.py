@@ -9,6 +9,7 @@ from typing import Any
 
 from toolwire.proxy.errors import InvalidRequest
 from toolwire.proxy.protocols.codec import Quirks
+from toolwire.proxy.protocols.fields import objects, one_of, optional, required, wrong_type
 from toolwire.proxy.protocols.neutral import (
     Choice,
     CustomTool,
@@ -18,7 +19,8 @@ from toolwire.proxy.protocols.neutral import (
     Request,
     Tool,
 )
-from toolwire.proxy.protocols.responses import fields, namespaces
+from toolwire.proxy.protocols.openai import parameters
+from toolwire.proxy.protocols.responses import namespaces
 from toolwire.proxy.protocols.responses.content import drop_cache
 
 _MODES = ("auto", "none", "required")
@@ -30,7 +32,7 @@ _UNWISHED: tuple[Any, ...] = (None, False, [], {})
 def read_tools(document: dict[str, Any]) -> list[Tool]:
     """The tools, those of a namespace under their flat names (see ``namespaces``)."""
     found: list[Tool] = []
-    for at, tool in fields.objects(document, "tools"):
+    for at, tool in objects(document, "tools"):
         if tool.get("type") == "namespace":
             found += _read_namespace(tool, at)
         else:
@@ -39,26 +41,26 @@ def read_tools(document: dict[str, Any]) -> list[Tool]:
 
 
 def _read_namespace(tool: dict[str, Any], at: str) -> list[Tool]:
-    name = fields.text(tool, "name", at)
-    return [_read_tool(inner, where, name) for where, inner in fields.objects(tool, "tools", at)]
+    name = required(tool, "name", str, at)
+    return [_read_tool(inner, where, name) for where, inner in objects(tool, "tools", at)]
 
 
 def _read_tool(tool: dict[str, Any], at: str, namespace: str | None) -> Tool:
-    kind = fields.text(tool, "type", at)
+    kind = required(tool, "type", str, at)
     if kind == "function":
         return FunctionTool(
-            name=namespaces.flat_name(namespace, fields.text(tool, "name", at)),
-            description=fields.optional_text(tool, "description", at),
-            schema=fields.optional_object(tool, "parameters", at),
-            strict=fields.optional_bool(tool, "strict", at),
+            name=namespaces.flat_name(namespace, required(tool, "name", str, at)),
+            description=optional(tool, "description", str, at),
+            schema=optional(tool, "parameters", dict, at),
+            strict=optional(tool, "strict", bool, at),
             extra={name: tool[name] for name in tool if name not in _FUNCTION_FIELDS} or None,
             at=at,
         )
     if kind == "custom":
         return CustomTool(
-            name=namespaces.flat_name(namespace, fields.text(tool, "name", at)),
-            description=fields.optional_text(tool, "description", at),
-            format=fields.optional_object(tool, "format", at),
+            name=namespaces.flat_name(namespace, required(tool, "name", str, at)),
+            description=optional(tool, "description", str, at),
+            format=optional(tool, "format", dict, at),
             at=at,
         )
     return HostedTool("responses", tool, at=at)
@@ -70,13 +72,13 @@ def read_choice(document: dict[str, Any]) -> Choice | None:
     if value is None:
         return None
     if isinstance(value, str):
-        fields.one_of(value, _MODES, "tool_choice")
+        one_of(value, _MODES, "tool_choice")
         return Choice(mode=value)  # type: ignore[arg-type] # one of the modes
     if not isinstance(value, dict):
-        fields.wrong("tool_choice", "a string or an object", value)
-    match fields.text(value, "type", "tool_choice"):
+        raise wrong_type(value, "a string or an object", "tool_choice")
+    match required(value, "type", str, "tool_choice"):
         case "function" | "custom" as kind:
-            name = fields.text(value, "name", "tool_choice")
+            name = required(value, "name", str, "tool_choice")
             return Choice("tool", name, custom=kind == "custom")
         case "allowed_tools":
             return _read_allowed(value)
@@ -84,12 +86,12 @@ def read_choice(document: dict[str, Any]) -> Choice | None:
 
 
 def _read_allowed(value: dict[str, Any]) -> Choice:
-    mode = fields.text(value, "mode", "tool_choice")
-    fields.one_of(mode, ("auto", "required"), "tool_choice.mode")
+    mode = required(value, "mode", str, "tool_choice")
+    one_of(mode, ("auto", "required"), "tool_choice.mode")
     allowed = []
-    for at, tool in fields.objects(value, "tools", "tool_choice"):
+    for at, tool in objects(value, "tools", "tool_choice"):
         if tool.get("type") in ("function", "custom"):
-            allowed.append(fields.text(tool, "name", at))
+            allowed.append(required(tool, "name", str, at))
     return Choice(mode, allowed=allowed)  # type: ignore[arg-type] # one of the two
 
 
@@ -114,7 +116,7 @@ def _write_tool(
             type="custom", name=tool.name, description=tool.description, format=tool.format
         )
     written = _without_nulls(type="function", name=tool.name, description=tool.description)
-    written["parameters"] = _schema(tool.schema)
+    written["parameters"] = parameters(tool.schema)
     # An absent ``strict`` means that the API tries to make the schema strict, which no other
     # protocol does: https://platform.openai.com/docs/guides/function-calling#strict-mode
     if quirks.strict:
@@ -133,17 +135,6 @@ def _write_extra(
             written[name] = value
         elif value not in _UNWISHED:
             losses.drop(f"{tool.at}.{name}", "Responses has no such field of a tool")
-
-
-def _schema(schema: dict[str, Any] | None) -> dict[str, Any]:
-    """A schema that the API takes: an object's needs a type and properties."""
-    if schema is None:
-        return {"type": "object", "properties": {}}
-    if "type" not in schema:
-        schema = {"type": "object", **schema}
-    if schema["type"] == "object" and "properties" not in schema:
-        schema = {**schema, "properties": {}}
-    return schema
 
 
 def _without_nulls(**values: Any) -> dict[str, Any]:

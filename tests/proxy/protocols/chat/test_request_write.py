@@ -120,7 +120,7 @@ def test_a_failed_result_is_marked() -> None:
         user(Result("a", [Text("exit 3")], is_error=True), Result("b", [], is_error=True)),
     )
     assert first["content"] == "Error: exit 3"
-    assert second["content"] == "Error:"
+    assert second["content"] == "Error"
 
 
 def test_images_of_a_result_follow_in_a_user_message_that_names_the_call() -> None:

@@ -73,7 +73,7 @@ def read(**fields: Any) -> Request:
                 ]
             },
             "messages[0].content[0]",
-            "a tool_use block may only stand in an assistant message",
+            "is a tool_use block: it may only stand in an assistant message",
         ),
         (
             {
@@ -82,7 +82,7 @@ def read(**fields: Any) -> Request:
                 ]
             },
             "messages[0].content[0]",
-            "a tool_result block may only stand in a user message",
+            "is a tool_result block: it may only stand in a user message",
         ),
         ({"tools": [1]}, "tools[0]", "must be an object, not an integer"),
         ({"tools": [{}]}, "tools[0].name", "is missing; it must be a string"),
@@ -113,7 +113,7 @@ def read(**fields: Any) -> Request:
 def test_the_client_is_told_the_place(fields: dict[str, Any], path: str, fault: str) -> None:
     with pytest.raises(InvalidRequest) as caught:
         read(**fields)
-    assert caught.value.message == f"{path}: {fault}"
+    assert caught.value.message == f"{path} {fault}"
     assert caught.value.param == path
 
 
@@ -121,7 +121,7 @@ def test_the_client_is_told_the_place(fields: dict[str, Any], path: str, fault: 
 def test_what_is_missing_is_named(name: str) -> None:
     document = {"model": "m", "messages": []}
     del document[name]
-    with pytest.raises(InvalidRequest, match=f"^{name}: is missing; it must be "):
+    with pytest.raises(InvalidRequest, match=f"^{name} is missing; it must be "):
         CODEC.read_request(document)
 
 
@@ -179,7 +179,7 @@ def test_any_json_is_read_or_refused(document: dict[str, Any], messages: Any) ->
         request = CODEC.read_request(document)
     except InvalidRequest as refusal:
         assert refusal.param
-        assert refusal.message.startswith(f"{refusal.param}: ")
+        assert refusal.message.startswith(f"{refusal.param} ")
     else:
         assert request.model == document["model"]
         assert len(request.turns) >= len(document["messages"])

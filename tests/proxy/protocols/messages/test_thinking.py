@@ -118,7 +118,7 @@ def test_a_budget_that_was_changed_is_reported(asked: int, budget: int) -> None:
         (effort("high"), "high", False),
         (effort("minimal"), "low", True),
         (effort("new"), "new", False),
-        (ThinkingRequest(budget=9000, at=AT), "medium", True),
+        (ThinkingRequest(budget=9000, at=AT), "high", True),
         (ThinkingRequest(budget=10**9, at=AT), "max", True),
     ],
 )

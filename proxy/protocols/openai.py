@@ -1,0 +1,102 @@
+"""What Chat Completions and Responses have in common, for both are OpenAI's."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from typing import Any
+
+from msgspec.structs import replace
+
+from toolwire.proxy.protocols.codec import Quirks
+from toolwire.proxy.protocols.neutral import (
+    Losses,
+    Part,
+    Refusal,
+    Request,
+    Source,
+    Structured,
+    Text,
+)
+
+_ERROR_MARK = "Error: "
+"""Before the text of a result that says the tool failed, for which neither has a field."""
+
+_DATA_URL = re.compile(r"data:([^;,]*)((?:;[^;,]*)*),", re.IGNORECASE)
+
+
+def is_data_url(text: str) -> bool:
+    """Whether ``text`` is a URL that holds its data itself (RFC 2397)."""
+    return _DATA_URL.match(text) is not None
+
+
+def source_of_url(url: str) -> Source:
+    """A base64 source for a ``data:`` URL that holds base64, else the URL.
+
+    https://www.rfc-editor.org/rfc/rfc2397
+    """
+    head = _DATA_URL.match(url)
+    if head is None or not head[2].lower().endswith(";base64"):
+        return Source(url=url)
+    return Source(data=url[head.end() :], media_type=head[1].lower() or None)
+
+
+def parameters(schema: dict[str, Any] | None) -> dict[str, Any]:
+    """A tool's schema as it is, but that of an object always says so, and names its properties:
+    OpenAI refuses one that does not."""
+    if schema is None:
+        return {"type": "object", "properties": {}}
+    if "type" not in schema:
+        schema = {"type": "object", **schema}
+    if schema["type"] == "object" and "properties" not in schema:
+        schema = {**schema, "properties": {}}
+    return schema
+
+
+def marked_as_failed(parts: list[Part]) -> list[Part]:
+    """The parts of a failed result; the first text says that it is one."""
+    for place, part in enumerate(parts):
+        if isinstance(part, Text | Refusal):
+            if part.text.lower().startswith("error"):
+                return parts
+            marked = replace(part, text=_ERROR_MARK + part.text)
+            return [*parts[:place], marked, *parts[place + 1 :]]
+    return [Text(_ERROR_MARK.rstrip(": ")), *parts]
+
+
+def output_format(wish: Structured | None, quirks: Quirks, losses: Losses) -> dict[str, Any] | None:
+    """The wish for structured output, flat as Responses has it; None where none can be carried.
+
+    https://platform.openai.com/docs/guides/structured-outputs
+    """
+    if wish is None:
+        return None
+    if quirks.structured_output == "none":
+        losses.drop(wish.at, "the upstream has no structured output")
+        return None
+    if wish.schema is None:
+        return {"type": "json_object"}
+    if quirks.structured_output == "json_object":
+        losses.coerce(wish.at, "the upstream knows no schema, only that it must be JSON")
+        return {"type": "json_object"}
+    # the name is demanded here, and nowhere else
+    form: dict[str, Any] = {"type": "json_schema", "name": wish.name or "output"}
+    form["schema"] = wish.schema
+    if wish.description is not None:
+        form["description"] = wish.description
+    if wish.strict is not None and quirks.strict:
+        form["strict"] = wish.strict
+    elif wish.strict:
+        losses.drop(f"{wish.at}.strict", "the upstream does not know it")
+    return form
+
+
+def temperature_for(request: Request, quirks: Quirks, losses: Losses) -> Any:
+    """The client's temperature, no higher than the upstream takes."""
+    temperature, highest = request.temperature, quirks.temperature_max
+    if highest is None or not isinstance(temperature, int | float | Decimal):
+        return temperature
+    if temperature <= highest:
+        return temperature
+    losses.coerce("temperature", f"lowered to {highest:g}, the upstream's highest")
+    return int(highest) if highest == int(highest) else highest
