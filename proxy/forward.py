@@ -27,6 +27,7 @@ from toolwire.proxy.errors import (
 from toolwire.proxy.exchange import Body, Exchange
 from toolwire.proxy.headers import RequestHeaders, answer_headers
 from toolwire.proxy.pool import open_session
+from toolwire.proxy.redaction import Redaction, redacted, secrets_of
 from toolwire.proxy.watch import Silence, Watch
 
 AT_ONCE_BYTES = 1024 * 1024
@@ -74,6 +75,7 @@ class Forwarder:
         self.upstream = upstream
         self._root = upstream.api_root
         self._request_headers = RequestHeaders(upstream)
+        self._secrets = secrets_of(upstream)
         self._session: aiohttp.ClientSession | None = None
         self._fresh: aiohttp.ClientSession | None = None
 
@@ -164,7 +166,10 @@ class Forwarder:
         self, scope: Scope, response: aiohttp.ClientResponse, send: Send, watch: Watch
     ) -> None:
         """Passes the answer on, read by read, as it comes."""
-        headers = answer_headers(response)
+        headers = [
+            (name, redacted(value, self._secrets)) for name, value in answer_headers(response)
+        ]
+        redaction = Redaction(self._secrets)
         watch.pause()
         await send({"type": "http.response.start", "status": response.status, "headers": headers})
         content, more = response.content, scope["method"] != "HEAD"
@@ -178,6 +183,7 @@ class Forwarder:
                 ) from None
             watch.pause()
             more = not content.at_eof()
+            data = redaction.feed(data, last=not more)
             if more and data:
                 await send({"type": "http.response.body", "body": data, "more_body": True})
             elif not more:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
+import ssl
 import struct
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
@@ -213,7 +214,7 @@ class Upstream:
 
 
 @contextlib.asynccontextmanager
-async def playing(*parts: Play) -> AsyncIterator[Upstream]:
+async def playing(*parts: Play, tls: ssl.SSLContext | None = None) -> AsyncIterator[Upstream]:
     """An upstream whose connections play ``parts`` in turn, and the last one from then on."""
     upstream, tasks = Upstream(), set[asyncio.Task[None]]()
 
@@ -230,8 +231,10 @@ async def playing(*parts: Play) -> AsyncIterator[Upstream]:
         finally:
             writer.close()
 
-    server = await asyncio.start_server(accept, "127.0.0.1", 0)
+    server = await asyncio.start_server(accept, "127.0.0.1", 0, ssl=tls)
     upstream.url = url_of(server.sockets[0])  # type: ignore[arg-type]
+    if tls is not None:
+        upstream.url = upstream.url.replace("http:", "https:")
     try:
         yield upstream
     finally:
@@ -243,7 +246,11 @@ async def playing(*parts: Play) -> AsyncIterator[Upstream]:
 
 @contextlib.asynccontextmanager
 async def answering(
-    body: bytes = b'{"choices": []}', status: str = "200 OK", headers: HEADERS | None = None
+    body: bytes = b'{"choices": []}',
+    status: str = "200 OK",
+    headers: HEADERS | None = None,
+    *,
+    tls: ssl.SSLContext | None = None,
 ) -> AsyncIterator[Upstream]:
     """An upstream that notes each request and gives each the same answer."""
     noted: list[Request] = []
@@ -253,6 +260,6 @@ async def answering(
             noted.append(request)
             await connection.answer(b"" if request.method == "HEAD" else body, status, headers)
 
-    async with playing(answer) as upstream:
+    async with playing(answer, tls=tls) as upstream:
         upstream.requests = noted
         yield upstream
