@@ -50,7 +50,7 @@ def covers(shown: Any, found: Any) -> bool:
             )
         case "…":
             return isinstance(found, str) and found != ""
-    return bool(shown == found)
+    return type(shown) is type(found) and bool(shown == found)
 
 
 def matches(shown: str, printed: str) -> bool:
