@@ -68,13 +68,6 @@ class ModelNotFound(NotFound):
     code = "model_not_found"
 
 
-class MethodNotAllowed(ClientError):
-    """The path exists, the method does not."""
-
-    status = 405
-    code = "method_not_allowed"
-
-
 class BodyTooLarge(ClientError):
     """The body is over the configured size."""
 
