@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 import structlog
 
 from toolwire import config
-from toolwire.proxy.asgi import ASGIApp, Receive, Scope, Send
+from toolwire.proxy.asgi import ASGIApp, Receive, Scope, Send, route_path
 from toolwire.proxy.exchange import Exchange
 from toolwire.proxy.observe import Observation, observe
 
@@ -41,7 +41,7 @@ class AccessLog:
         self.options = options or Options()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["path"] in self.options.skip:
+        if scope["type"] != "http" or route_path(scope) in self.options.skip:
             await self.app(scope, receive, send)
             return
         exchange, observation = observe(scope, send)

@@ -14,13 +14,14 @@ what it answers.
 
 from __future__ import annotations
 
+import re
 from asyncio import CancelledError
 from typing import ClassVar
 
 import structlog
 
 from toolwire import config
-from toolwire.proxy.asgi import ASGIApp, Message, Receive, Scope, Send
+from toolwire.proxy.asgi import ASGIApp, Message, Receive, Scope, Send, route_path
 from toolwire.proxy.errors import ClientDisconnected, ShuttingDown, ToolwireError
 from toolwire.proxy.exchange import CLIENT_LEFT, Exchange
 from toolwire.proxy.protocols import failure, json
@@ -28,6 +29,8 @@ from toolwire.proxy.protocols.codec import Codec
 from toolwire.proxy.protocols.registry import CODECS
 
 _log = structlog.get_logger("toolwire")
+
+_MESSAGES_PATH = re.compile(r"(/v1)?/messages(/|$)")
 
 
 class Options(config.Options, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -95,7 +98,7 @@ def _codec(scope: Scope) -> Codec:
     """The client's protocol, by its endpoint, else by the header that Anthropic's SDKs send."""
     if (codec := Exchange.of(scope).client) is not None:
         return codec
-    speaks_messages = "/v1/messages" in scope["path"] or any(
+    speaks_messages = _MESSAGES_PATH.match(route_path(scope)) or any(
         name == b"anthropic-version" for name, _ in scope["headers"]
     )
     return CODECS["messages" if speaks_messages else "chat"]

@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 
 from toolwire import config
 from toolwire.config.model import Upstream
-from toolwire.proxy.asgi import ASGIApp, Receive, Scope, Send
+from toolwire.proxy.asgi import ASGIApp, Receive, Scope, Send, route_path
 from toolwire.proxy.errors import ModelNotFound
 from toolwire.proxy.models import Catalog
 from toolwire.proxy.protocols import json
@@ -73,7 +73,7 @@ def _asked(scope: Scope) -> str | None:
     """ "" for the list, a name for one model, None for another request."""
     if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD"):
         return None
-    path: str = scope["path"].removeprefix(scope.get("root_path", ""))
+    path = route_path(scope)
     if not path.startswith("/v1/"):
         path = "/v1" + path
     if path.rstrip("/") == _PATH:

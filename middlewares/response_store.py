@@ -32,7 +32,7 @@ from urllib.parse import parse_qs
 
 from toolwire import config
 from toolwire.config.model import Upstream
-from toolwire.proxy.asgi import ASGIApp, Message, Receive, Scope, Send
+from toolwire.proxy.asgi import ASGIApp, Message, Receive, Scope, Send, route_path
 from toolwire.proxy.errors import InvalidRequest, NotFound
 from toolwire.proxy.exchange import Body, Exchange, endpoint, open_body
 from toolwire.proxy.models import Catalog
@@ -118,8 +118,7 @@ def _asked(scope: Scope) -> tuple[str, str | None] | None:
     """The id in the path of a stored response, and which part of it is asked for."""
     if scope["type"] != "http":
         return None
-    path: str = scope["path"].removeprefix(scope.get("root_path", ""))
-    found = _PATH.fullmatch(path)
+    found = _PATH.fullmatch(route_path(scope))
     if found is None or (scope["method"], found[2]) not in _METHODS:
         return None
     return found[1], found[2]

@@ -23,15 +23,15 @@ from msgspec.json import Decoder
 
 from toolwire import config
 from toolwire.config.model import Upstream
-from toolwire.proxy.asgi import ASGIApp, Message, Receive, Scope, Send
+from toolwire.proxy.asgi import ASGIApp, Message, Receive, Scope, Send, route_path
 from toolwire.proxy.errors import InvalidRequest, ModelNotFound, NotFound, UpstreamUnreachable
 from toolwire.proxy.exchange import Body, Exchange, open_body
 from toolwire.proxy.models import Catalog
 from toolwire.proxy.protocols import json
 
 _API_PATH = re.compile(r"(/v1)?/(?!v1/)(?!(.*/)?\.\.?(/|$))[^/]")
-"""Something under the API.  Dot segments could lead out of it, to where the upstream's key opens other
-doors (https://www.rfc-editor.org/rfc/rfc3986#section-5.2.4)."""
+"""Something under the API.  Dot segments could lead out of it, to where the upstream's key opens
+other doors (https://www.rfc-editor.org/rfc/rfc3986#section-5.2.4)."""
 
 
 class Options(config.Options, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -73,7 +73,7 @@ class Routing:
             await self.app(scope, receive, send)
             return
         exchange = Exchange.of(scope)
-        if not _API_PATH.match(scope["path"].removeprefix(scope.get("root_path", ""))):
+        if not _API_PATH.match(route_path(scope)):
             raise NotFound(f"no such path: {scope['path']}; the API is under /v1/")
         if exchange.client is None or scope["method"] != "POST":
             await self._other(scope, receive, send, exchange)

@@ -15,6 +15,7 @@ Stands outside of everything that speaks the upstream's protocol.
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import quote
 
 from toolwire import config
 from toolwire.config.model import Upstream
@@ -186,7 +187,7 @@ def _paths(scope: Scope, client: Codec, upstream: Codec) -> dict[str, Any]:
     """The request's paths with the upstream's endpoint in place of the client's."""
     path = scope["path"].removesuffix(client.path) + upstream.path
     # a query (?beta=true) says something in the client's protocol only
-    return {"path": path, "raw_path": path.encode(), "query_string": b""}
+    return {"path": path, "raw_path": quote(path).encode(), "query_string": b""}
 
 
 def _parsed(body: bytes) -> Any:

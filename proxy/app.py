@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from toolwire.config.model import Settings
-from toolwire.proxy.asgi import Receive, Scope, Send
+from toolwire.proxy.asgi import Receive, Scope, Send, route_path
 from toolwire.proxy.metrics_page import metrics_page
 from toolwire.proxy.stack import Stack
 
@@ -26,7 +26,7 @@ class Toolwire:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            path = scope["path"].removeprefix(scope.get("root_path", ""))
+            path = route_path(scope)
             if path == "/healthz":
                 await _answer(send, b"ok\n", b"text/plain; charset=utf-8")
             elif path == "/metrics" and self.settings.server.metrics:

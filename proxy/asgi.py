@@ -8,3 +8,13 @@ Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 ASGIApp = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+
+def route_path(scope: Scope) -> str:
+    """The path without what the app is mounted at (``root_path``), which may stand before it.
+
+    https://asgi.readthedocs.io/en/latest/specs/www.html#http-connection-scope
+    """
+    path: str = scope["path"]
+    root: str = scope.get("root_path", "").rstrip("/")
+    return path[len(root) :] if root and path.startswith(f"{root}/") else path

@@ -205,7 +205,8 @@ def _tail(scope: Scope) -> str:
         if unquote_to_bytes(path[:end]) == root:
             path = path[end:]
             break
-    return path.decode("latin-1").removeprefix("/v1")
+    tail = path.decode("latin-1")
+    return tail[3:] if tail.startswith("/v1/") else tail
 
 
 def _pieces(body: bytes) -> bytes | BytesIO:

@@ -62,9 +62,10 @@ class _Uvicorn(uvicorn.Server):
 @contextlib.asynccontextmanager
 async def serving(app: ASGIApp, *, root_path: str = "") -> AsyncIterator[str]:
     """``app`` under uvicorn, configured as the gateway's; its URL."""
-    settings = Server(drain_seconds=0.1, root_path=root_path)
+    config = uvicorn_config(app, Server(drain_seconds=0.1))
+    config.root_path = root_path
     with listen("127.0.0.1", 0) as listener:
-        running = _Uvicorn(uvicorn_config(app, settings))
+        running = _Uvicorn(config)
         task = asyncio.create_task(running.serve(sockets=[listener]))
         try:
             await eventually(lambda: running.started or task.done())
