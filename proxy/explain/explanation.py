@@ -110,19 +110,19 @@ def _reply(traced: Trace, given: Given) -> Reply | None:
     """What the gateway says instead of asking, or instead of passing the answer on."""
     if traced.error is not None:
         return Reply(_speaker(traced), 0, [], traced.error.message.encode())
-    if traced.attempts and (given.answer is None or not _says_no(traced)):
+    if traced.attempts and (given.answer is None or not _throwers(traced)):
         return None
     got = traced.latest[0].answer
     return Reply(_speaker(traced), got.status, got.headers, got.body) if got else None
 
 
-def _says_no(traced: Trace) -> bool:
-    return traced.exchange is not None and traced.exchange.error is not None
+def _throwers(traced: Trace) -> list[int]:
+    """The places whose answer was thrown back from further out."""
+    return [place for place, seen in traced.latest.items() if seen.thrown_back is not None]
 
 
 def _speaker(traced: Trace) -> str:
-    """The layer whose place threw the answer back, else the one that asked nobody further in."""
-    thrown = [place for place, seen in traced.latest.items() if seen.thrown_back is not None]
-    if thrown:
+    """The layer that threw the answer back, else the one that asked nobody further in."""
+    if thrown := _throwers(traced):
         return traced.layers[min(thrown) - 1]
     return traced.layers[min(max(traced.latest), len(traced.layers) - 1)]

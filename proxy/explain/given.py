@@ -162,6 +162,8 @@ def _object(source: Source) -> dict[str, Any]:
 
 
 def _answer(body: bytes, status: int) -> RecordedAnswer:
+    if not 200 <= status <= 599:
+        raise InputError(f"expected the status of an answer, from 200 to 599, got {status}")
     kind = b"application/json"
     if recognition.is_stream(body):
         kind = b"text/event-stream"

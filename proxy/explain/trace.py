@@ -76,7 +76,7 @@ async def trace(
         upstream = Exchange.of(scope).upstream
         if upstream is None:
             raise RuntimeError("routing is disabled or chose no upstream")
-        inner = inner_layers(settings, upstream)
+        inner = inner_layers(settings, upstream, shared)
         traced.layers = [layer.name for layer in [*outer, *inner]]
         recorded = RecordedUpstream(
             upstream, answer, client_headers=headers, note=traced.sent, begin=traced.began

@@ -1,4 +1,4 @@
-"""What is told of the layers: changes, losses, refusals, and a request that is asked twice."""
+"""What is told of a request and of an answer, layer by layer."""
 
 from __future__ import annotations
 
@@ -11,16 +11,13 @@ from tests.proxy.explain.samples import (
     ANSWERS,
     PAIRS,
     PATHS,
-    PROTOCOLS,
     REQUESTS,
     explained,
     settings_for,
 )
+from tests.proxy.explain.steps_of import answer_step, step
 from toolwire.config.load import loads
-from toolwire.config.model import Settings
-from toolwire.proxy.asgi import ASGIApp, Message, Receive, Scope, Send
-from toolwire.proxy.explain.explanation import Explanation
-from toolwire.proxy.explain.steps import HeaderChange, Step
+from toolwire.proxy.explain.steps import HeaderChange
 from toolwire.proxy.stack import OPTIONS, order
 
 DEEPSEEK = 'provider = "deepseek"'
@@ -31,35 +28,6 @@ HISTORY = [
 ]
 
 
-def step(told: Explanation, layer: str) -> Step:
-    """The only change of a layer to the request."""
-    (found,) = [one for one in told.steps if one.layer == layer]
-    return found
-
-
-def answer_step(told: Explanation, layer: str) -> Step:
-    assert told.answer is not None
-    (found,) = [one for one in told.answer.steps if one.layer == layer]
-    return found
-
-
-def third_party(name: str, place: str, more: str = "") -> Settings:
-    """A gateway with a middleware of this module in it."""
-    text = f"""
-[[upstreams]]
-name = "upstream"
-protocol = "chat"
-base_url = "https://upstream.invalid"
-
-[middlewares.theirs]
-use = "{__name__}:{name}"
-{place}
-{more}
-"""
-    return loads(text, environ={}, options=OPTIONS)
-
-
-# ----------------------------------------------------------------------------------- requests
 @pytest.mark.parametrize(("client", "upstream"), PAIRS)
 async def test_each_layer_has_its_own_change(client: str, upstream: str) -> None:
     told = await explained(REQUESTS[client], settings_for(upstream), upstream="upstream")
@@ -145,103 +113,6 @@ async def test_a_clients_credential_is_masked_where_it_goes_up(
     assert headers.get("cookie") == ("***" if forwarded else None)
 
 
-# ------------------------------------------------------------------------ the gateway says no
-@pytest.mark.parametrize(
-    ("client", "request_", "more", "by", "status", "path"),
-    [
-        ("chat", {"messages": []}, "", "routing", 404, "model"),
-        ("messages", {"model": 3, "messages": []}, "", "routing", 400, "model"),
-        (
-            "messages",
-            {**REQUESTS["messages"], "top_k": 3},
-            'on_loss = "reject"',
-            "tool_schema_conversion",
-            400,
-            "top_k",
-        ),
-        (
-            "responses",
-            {"model": "m", "input": "hi", "previous_response_id": "resp_x"},
-            "",
-            "tool_schema_conversion",
-            400,
-            "previous_response_id",
-        ),
-    ],
-)
-async def test_a_refusal_is_what_the_client_gets(
-    client: str, request_: dict[str, Any], more: str, by: str, status: int, path: str
-) -> None:
-    told = await explained(request_, settings_for("chat", more=more), protocol=client)
-    assert told.sent == []
-    assert told.reply is not None
-    assert (told.reply.by, told.reply.status, told.reply.refuses) == (by, status, True)
-    document = json.loads(told.reply.body)
-    assert path in document["error"]["message"] or document["error"].get("param") == path
-    assert document.get("type") == ("error" if client == "messages" else None)
-
-
-async def test_an_id_of_an_earlier_response_cannot_be_known_here() -> None:
-    request = {"model": "m", "input": "hi", "previous_response_id": "resp_x"}
-    (note,) = (await explained(request)).notes
-    assert "previous_response_id is known to nobody" in note
-
-
-async def test_without_an_error_reply_the_refusal_is_told_all_the_same() -> None:
-    text = """
-[[upstreams]]
-name = "upstream"
-protocol = "chat"
-base_url = "https://upstream.invalid"
-models = ["other"]
-
-[middlewares.error_reply]
-enabled = false
-"""
-    told = await explained(REQUESTS["chat"], loads(text, environ={}, options=OPTIONS))
-    assert told.reply is not None
-    assert (told.reply.by, told.reply.status, told.reply.refuses) == ("routing", 0, True)
-    assert b"no upstream serves 'm'" in told.reply.body
-
-
-@pytest.mark.parametrize("protocol", PROTOCOLS)
-async def test_an_error_under_status_200_is_refused_by_the_layer_that_sees_it(
-    protocol: str,
-) -> None:
-    told = await explained(
-        REQUESTS[protocol],
-        settings_for(protocol),
-        {"error": {"message": "no capacity"}},
-        upstream="upstream",
-    )
-    assert told.reply is not None and told.answer is not None
-    assert (told.reply.by, told.reply.status) == ("answer_repair", 502)
-    assert answer_step(told, "answer_repair").told == "refuses the answer: no capacity"
-    assert answer_step(told, "error_reply").told == "answers 502 in its place"
-    assert told.answer.body == told.reply.body
-    assert told.answer.failure["error"]["message"] == "no capacity"
-    assert "routing" not in told.answer.unchanged  # nothing came through it
-
-
-@pytest.mark.parametrize(("client", "upstream"), PAIRS)
-async def test_an_upstreams_own_error_is_passed_on_and_no_refusal(
-    client: str, upstream: str
-) -> None:
-    told = await explained(
-        REQUESTS[client],
-        settings_for(upstream),
-        {"error": {"message": "slow down"}},
-        upstream="upstream",
-        status=429,
-    )
-    assert told.reply is None
-    assert told.answer is not None
-    assert told.answer.status == 429
-    assert told.answer.failure["error"]["message"] == "slow down"
-    assert told.answer.seen is None
-
-
-# ------------------------------------------------------------------------------------- answers
 @pytest.mark.parametrize(("client", "upstream"), PAIRS)
 async def test_an_answer_is_told_layer_by_layer(client: str, upstream: str) -> None:
     told = await explained(
@@ -289,82 +160,3 @@ async def test_a_request_that_is_asked_again_is_told_with_what_the_second_try_ch
         ['+      "reasoning_content": "",'],
     )
     assert told.reply is None
-
-
-# ------------------------------------------------------------- middlewares of somebody else
-class Stamps:
-    """Adds a header and a field, on the way in and on the way out."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def stamped() -> Message:
-            message = await receive()
-            if message["type"] == "http.request":
-                body = json.loads(message["body"])
-                message = {**message, "body": json.dumps({**body, "stamp": 1}).encode()}
-            return message
-
-        async def send_stamped(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                message = {**message, "headers": [*message["headers"], (b"x-stamp", b"out")]}
-            await send(message)
-
-        headers = [*scope["headers"], (b"x-stamp", b"a-secret")]
-        await self.app({**scope, "headers": headers}, stamped, send_stamped)
-
-
-class Answers:
-    """Answers itself: asks nobody."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await send({"type": "http.response.start", "status": 200, "headers": []})
-        await send({"type": "http.response.body", "body": b"cached", "more_body": False})
-
-
-class Breaks:
-    """Cannot bear an answer."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def broken(message: Message) -> None:
-            raise ZeroDivisionError("by zero")
-
-        await self.app(scope, receive, broken)
-
-
-@pytest.mark.parametrize(
-    "place",
-    ['after = "auth"', 'before = "tool_schema_conversion"', 'after = "key_canonicalization"'],
-)
-async def test_a_layer_of_somebody_else_is_told_like_one_of_ours(place: str) -> None:
-    told = await explained(REQUESTS["messages"], third_party("Stamps", place), ANSWERS["chat"])
-    theirs = step(told, "theirs")
-    assert theirs.headers == [HeaderChange("x-stamp", None, "***")]
-    assert theirs.body is not None
-    assert [line for line in theirs.body.diff if line.startswith("+")][-1] == '+  "stamp": 1'
-    assert answer_step(told, "theirs").headers == [HeaderChange("x-stamp", None, "out")]
-    assert dict(told.sent[0].headers)["x-stamp"] == "***"
-    assert "a-secret" not in repr(told)
-
-
-async def test_a_layer_that_answers_itself_is_told() -> None:
-    told = await explained(REQUESTS["chat"], third_party("Answers", 'after = "routing"'))
-    assert told.sent == []
-    assert told.reply is not None
-    assert (told.reply.by, told.reply.refuses, told.reply.body) == ("theirs", False, b"cached")
-
-
-async def test_a_layer_that_fails_on_an_answer_is_told(capfd: pytest.CaptureFixture[str]) -> None:
-    settings = third_party("Breaks", 'after = "routing"')
-    told = await explained(REQUESTS["chat"], settings, ANSWERS["chat"])
-    assert told.reply is not None
-    assert (told.reply.by, told.reply.status) == ("theirs", 500)
-    assert answer_step(told, "theirs").told == "fails on the answer: ZeroDivisionError: by zero"
-    assert b"zero" not in told.reply.body

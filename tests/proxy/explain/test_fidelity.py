@@ -16,10 +16,10 @@ from tests.proxy.explain.samples import (
     PAIRS,
     PATHS,
     REQUESTS,
-    STREAMS,
     explained,
     settings_for,
 )
+from tests.proxy.explain.streams import STREAMS
 from toolwire.proxy.app import create_app
 from toolwire.proxy.explain.explanation import Explanation
 

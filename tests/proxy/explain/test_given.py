@@ -1,4 +1,4 @@
-"""What is recognised in the files that are given, and what is refused."""
+"""What is made of the files that are given, and what is refused."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.proxy.explain.samples import ANSWERS, PROTOCOLS, REQUESTS, STREAMS
+from tests.proxy.explain.samples import ANSWERS, PROTOCOLS, REQUESTS
+from tests.proxy.explain.streams import STREAMS
 from toolwire.proxy.explain import recognition
 from toolwire.proxy.explain.given import Given, InputError, Source, given
 
@@ -24,91 +25,6 @@ def mistake(call: Callable[[], Given]) -> str:
     with pytest.raises(InputError) as caught:
         call()
     return str(caught.value)
-
-
-# ------------------------------------------------------------------------------- recognition
-@pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_a_request_is_recognised(protocol: str) -> None:
-    assert recognition.of_request(REQUESTS[protocol]).protocol == protocol
-    assert given(source(REQUESTS[protocol])).protocol == protocol
-
-
-@pytest.mark.parametrize(
-    ("more", "protocol", "by"),
-    [
-        ({}, "chat", "without the max_tokens"),
-        ({"max_tokens": 9}, "messages", "max_tokens, and nothing that only chat has"),
-        ({"max_tokens": 9, "stop": ["x"]}, "chat", "stop"),
-        ({"stop_sequences": ["x"]}, "messages", "stop_sequences"),
-        ({"thinking": {"type": "enabled", "budget_tokens": 2000}}, "messages", "thinking"),
-        ({"thinking": {"type": "disabled"}}, "chat", "without the max_tokens"),
-        ({"tool_choice": {"type": "any"}}, "messages", "tool_choice"),
-        ({"tools": [{"type": "web_search_20250305", "name": "w"}]}, "messages", "tools[0]"),
-        ({"tools": [{"type": "function", "function": {}}]}, "chat", "tools[0].function"),
-        ({"messages": [{"role": "system", "content": "x"}]}, "chat", "messages[0].role"),
-        (
-            {"messages": [{"role": "system", "content": "x"}], "system": "y"},
-            "messages",
-            "system",
-        ),
-        (
-            {"messages": [{"role": "user", "content": [{"type": "image", "source": {}}]}]},
-            "messages",
-            "a block of type image",
-        ),
-        (
-            {"messages": [{"role": "user", "content": [{"type": "image_url"}]}], "max_tokens": 1},
-            "chat",
-            "messages[0].content",
-        ),
-        ({"messages": "nonsense", "tools": 3}, "chat", "without the max_tokens"),
-    ],
-)
-def test_a_request_is_recognised_by_what_only_one_protocol_has(
-    more: dict[str, Any], protocol: str, by: str
-) -> None:
-    found = recognition.of_request({**PLAIN, **more})
-    assert found.protocol == protocol
-    assert by in found.by
-
-
-def test_a_header_of_anthropics_sdks_tells_more_than_a_plain_body() -> None:
-    what = given(source(PLAIN), headers=["anthropic-version: 2023-06-01"])
-    assert (what.protocol, what.recognised_by) == ("messages", "the header anthropic-version")
-
-
-@pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_an_answer_and_a_stream_are_recognised(protocol: str) -> None:
-    assert recognition.of_answer(json.dumps(ANSWERS[protocol]).encode()) == protocol
-    assert recognition.of_answer(STREAMS[protocol]) == protocol
-    assert recognition.model_of(STREAMS[protocol]) == "m"
-
-
-@pytest.mark.parametrize(
-    "body", [b"", b"<html>", b'{"error": {}}', b"[1]", b"data: nonsense\n\n", b": ping\n\n"]
-)
-def test_an_answer_that_does_not_tell_is_of_no_protocol(body: bytes) -> None:
-    assert recognition.of_answer(body) is None
-    assert recognition.model_of(body) is None
-
-
-@pytest.mark.parametrize(
-    ("body", "kind"),
-    [
-        (b"data: {}\n\n", b"text/event-stream"),
-        (b"\xef\xbb\xbfdata:{}\r\n\r\n", b"text/event-stream"),
-        (b"\n: comment\n\n", b"text/event-stream"),
-        (b"event: x\ndata: {}\n\n", b"text/event-stream"),
-        (b' {"a": 1}', b"application/json"),
-        (b"[{}]", b"application/json"),
-        (b"<html>", b"text/html"),
-        (b"upstream overloaded", b"text/plain"),
-    ],
-)
-def test_the_content_type_of_an_answer_is_recognised(body: bytes, kind: bytes) -> None:
-    answer = given(None, answer=source(body)).answer
-    assert answer is not None
-    assert answer.headers == [(b"content-type", kind)]
 
 
 # ---------------------------------------------------------------------------- what is given
@@ -245,6 +161,13 @@ def test_what_is_no_record_is_told(document: Any, expected: str) -> None:
     told = mistake(lambda: given(None, record=source(document, "r.json")))
     assert told.startswith("r.json: ")
     assert expected in told
+
+
+@pytest.mark.parametrize("status", [100, 600, -1])
+def test_what_is_no_status_of_an_answer_is_told(status: int) -> None:
+    told = "expected the status of an answer, from 200 to 599"
+    assert told in mistake(lambda: given(None, answer=source(b"{}"), status=status))
+    assert told in mistake(lambda: given(None, record=source(record(status=status))))
 
 
 def test_nothing_to_explain_is_told() -> None:
