@@ -49,9 +49,8 @@ _FAILED_CODES: dict[str, str] = {
 }
 """The code of a failed response for a kind of error; for any other it is ``server_error``."""
 
-_CODES_OF_OURS = frozenset(
-    error.code for error in (UpstreamError, *UpstreamError.__subclasses__()) if error.code
-)
+_OURS: list[type[UpstreamError]] = [UpstreamError, *UpstreamError.__subclasses__()]
+_CODES_OF_OURS = frozenset(error.code for error in _OURS)
 """The gateway's own codes, which are none of a failed response."""
 
 _ANTHROPIC_WORDS = {kind.anthropic for kind in failures.KINDS.values()} - {
