@@ -111,6 +111,8 @@ def read_document(status: int, document: dict[str, Any]) -> Failure | None:
         return None
     word = source.get("type") if source is error or source.get("type") != "error" else None
     code = source.get("code")
+    if code is None and isinstance(details := source.get("details"), dict):
+        code = details.get("error_code")
     return Failure(
         status=status,
         message=message or json.encode_text(error),

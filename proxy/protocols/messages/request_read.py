@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from toolwire.proxy.errors import InvalidRequest
 from toolwire.proxy.protocols.fields import (
     invalid,
     of_type,
@@ -43,7 +44,11 @@ _READ_FIELDS = {
 
 
 def read_request(document: dict[str, Any]) -> Request:
-    """Raises ``InvalidRequest`` with the path of a field that is missing or of a wrong type."""
+    """Raises ``InvalidRequest`` with the path of a field that is missing or of a wrong type, and
+    for a ``thread``, in the words after which the official clients go on without one."""
+    if document.get("thread") is not None:
+        why = "is not held by this upstream: send the full conversation without it"
+        raise InvalidRequest(f"thread: {why}", param="thread", code="thread_unsupported_request")
     choice, parallel = read_choice(optional(document, "tool_choice", dict))
     metadata = optional(document, "metadata", dict) or {}
     output = optional(document, "output_config", dict) or {}

@@ -218,13 +218,16 @@ def write_usage(usage: Usage | None) -> dict[str, Any]:
 
 # ------------------------------------------------------------------------------------- errors
 def write_failure(failure: Failure) -> dict[str, Any]:
-    """https://docs.anthropic.com/en/api/errors#error-shapes"""
+    """https://docs.anthropic.com/en/api/errors#error-shapes
+
+    The official clients look for a code in the details.
+    """
     error: dict[str, Any] = {
         "type": failure.type if failure.type in _ERROR_TYPES else KINDS[failure.kind].anthropic,
         "message": failure.message,
     }
     if failure.code is not None:
-        error["code"] = failure.code
+        error |= {"code": failure.code, "details": {"error_code": failure.code}}
     return {"type": "error", "error": error, "request_id": failure.request_id}
 
 

@@ -23,6 +23,14 @@ def read(**fields: Any) -> Request:
     return CODEC.read_request({"model": "m", "max_tokens": 9, "messages": [], **fields})
 
 
+@pytest.mark.parametrize("kind", ["create", "continue"])
+def test_a_thread_is_refused_in_the_words_that_clients_know(kind: str) -> None:
+    """https://docs.anthropic.com/en/api/errors: they go on with the full conversation."""
+    with pytest.raises(InvalidRequest, match="without it") as refused:
+        read(thread={"type": kind, "previous_message_id": "msg_1"})
+    assert (refused.value.param, refused.value.code) == ("thread", "thread_unsupported_request")
+
+
 @pytest.mark.parametrize(
     ("fields", "path", "fault"),
     [

@@ -243,7 +243,12 @@ def test_usage_that_is_none_is_none() -> None:
         ),
         (
             Failure(429, "Slow", kind="rate_limit", type="requests", code="rate_limit_exceeded"),
-            {"type": "rate_limit_error", "message": "Slow", "code": "rate_limit_exceeded"},
+            {
+                "type": "rate_limit_error",
+                "message": "Slow",
+                "code": "rate_limit_exceeded",
+                "details": {"error_code": "rate_limit_exceeded"},
+            },
         ),
         (
             Failure(502, "Down", kind="api", type="server_error"),
@@ -273,6 +278,12 @@ def test_an_error_body_is_read() -> None:
     assert CODEC.read_failure(404, json.dumps(body).encode()) == Failure(
         404, "model: x", kind="not_found", type="not_found_error", request_id="req_1"
     )
+
+
+def test_the_code_of_an_error_stands_in_its_details() -> None:
+    error = {"type": "api_error", "message": "Gone", "details": {"error_code": "file_expired"}}
+    body = json.dumps({"type": "error", "error": error}).encode()
+    assert CODEC.read_failure(400, body).code == "file_expired"
 
 
 PARTS = st.one_of(
