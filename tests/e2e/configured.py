@@ -54,6 +54,29 @@ base_url = "{url}"
 on_loss = "reject"
 {served}
 """
+_PECULIAR = """
+[[upstreams]]
+name = "bailian"
+protocol = "chat"
+provider = "bailian"
+base_url = "{url}"
+{served}
+
+[[upstreams]]
+name = "deepseek"
+protocol = "chat"
+provider = "deepseek"
+base_url = "{url}"
+{served}
+
+[[upstreams]]
+name = "tagged"
+protocol = "chat"
+base_url = "{url}"
+{served}
+[upstreams.profile]
+think_tags = true
+"""
 _PROVIDERS = {"chat": "openai", "messages": "anthropic", "responses": "openai"}
 
 
@@ -69,6 +92,6 @@ def configured(url: str, folder: Path) -> Iterator[RunningGateway]:
             for protocol, provider in _PROVIDERS.items()
         ]
         file = folder / "toolwire.toml"
-        file.write_text(_HEAD + "".join(tables))
+        file.write_text(_HEAD + "".join([*tables, _PECULIAR.format(**same)]))
         with running("serve", "--config", str(file), state=folder) as gateway:
             yield gateway

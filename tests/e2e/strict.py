@@ -121,17 +121,18 @@ def problems(heard: Heard) -> Iterator[str]:
 
 def events(raw: bytes) -> Iterator[Any]:
     """The documents of a stream, and "[DONE]"; a name says what the document says."""
-    for block in raw.decode().split("\n\n"):
+    text = raw.decode().replace("\r\n", "\n")  # both are legal, and pass as they come
+    for block in text.split("\n\n"):
         lines = [line for line in block.split("\n") if line and not line.startswith(":")]
         if not lines:
             continue
         *names, data = lines
         assert data.startswith("data: "), block
         event = data.removeprefix("data: ")
-        document = DONE if event == DONE else json.loads(event)
+        document: Any = DONE if event == DONE else json.loads(event)
         assert names == ([f"event: {document['type']}"] if "type" in document else []), block
         yield document
-    assert raw.endswith(b"\n\n")
+    assert text.endswith("\n\n")
 
 
 def _event_problems(protocol: str, event: Any) -> Iterator[str]:

@@ -96,7 +96,7 @@ def _result(result: Result) -> dict[str, Any]:
 
 def _reply(message: Any, pieces: list[str]) -> Reply:
     blocks, usage = message.content, message.usage
-    cached = usage.cache_read_input_tokens
+    cached = usage.cache_read_input_tokens or 0
     return Reply(
         text="".join(block.text for block in blocks if block.type == "text"),
         thinking="".join(block.thinking for block in blocks if block.type == "thinking"),
@@ -104,7 +104,7 @@ def _reply(message: Any, pieces: list[str]) -> Reply:
             Call(block.id, block.name, block.input) for block in blocks if block.type == "tool_use"
         ],
         finish=_FINISHES[message.stop_reason],
-        input_tokens=usage.input_tokens + cached + usage.cache_creation_input_tokens,
+        input_tokens=usage.input_tokens + cached + (usage.cache_creation_input_tokens or 0),
         output_tokens=usage.output_tokens,
         cached_tokens=cached,
         said=[{"role": "assistant", "content": blocks}],
