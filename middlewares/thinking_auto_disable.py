@@ -22,8 +22,16 @@ from toolwire.proxy.asgi import ASGIApp, Receive, Scope, Send
 from toolwire.proxy.exchange import Exchange, endpoint, open_body
 from toolwire.proxy.protocols.neutral import Loss
 
-_SPOKEN = ("enable_thinking", "thinking_budget", "thinking", "reasoning_effort", "reasoning")
-"""A request that holds one of these has said itself whether the model shall think."""
+_SAID: dict[str, tuple[str, ...]] = {
+    "enable_thinking": ("enable_thinking", "thinking_budget"),
+    "thinking_type": ("thinking",),
+    "reasoning_effort": ("reasoning_effort",),
+    "reasoning": ("reasoning", "reasoning_effort"),
+}
+"""The fields by which a client says itself whether the model shall think, for each switch.
+
+An effort beside a switch of its own says how much, not whether:
+https://api-docs.deepseek.com/guides/thinking_mode"""
 
 _OFF: dict[str, dict[str, Any]] = {
     "enable_thinking": {"enable_thinking": False},
@@ -76,8 +84,9 @@ def is_forced(document: dict[str, Any]) -> bool:
 def disable_thinking(document: dict[str, Any], profile: Profile) -> bool:
     """Sets the profile's switch to off, in place; False where the client set it itself."""
     template = document.get("chat_template_kwargs")
-    spoken_there = isinstance(template, dict) and profile.thinking_key in template
-    if spoken_there or any(document.get(field) is not None for field in _SPOKEN):
+    said_there = isinstance(template, dict) and profile.thinking_key in template
+    said = _SAID.get(profile.thinking_switch, ())
+    if said_there or any(document.get(field) is not None for field in said):
         return False
     if profile.thinking_switch == "chat_template_kwargs":
         given = template if isinstance(template, dict) else {}

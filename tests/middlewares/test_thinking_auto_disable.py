@@ -56,19 +56,28 @@ def test_the_switch_is_the_profile_s(switch: Any, added: dict[str, Any]) -> None
 
 
 @pytest.mark.parametrize(
-    "said",
+    ("switch", "said"),
     [
-        {"enable_thinking": True},
-        {"thinking_budget": 100},
-        {"thinking": {"type": "enabled"}},
-        {"reasoning_effort": "high"},
-        {"chat_template_kwargs": {"enable_thinking": True}},
+        ("enable_thinking", {"enable_thinking": True}),
+        ("enable_thinking", {"thinking_budget": 100}),
+        ("enable_thinking", {"chat_template_kwargs": {"enable_thinking": True}}),
+        ("thinking_type", {"thinking": {"type": "enabled"}}),
+        ("reasoning_effort", {"reasoning_effort": "high"}),
+        ("reasoning", {"reasoning": {"effort": "low"}}),
+        ("reasoning", {"reasoning_effort": "low"}),
     ],
 )
-def test_what_the_client_said_itself_stays(said: dict[str, Any]) -> None:
+def test_what_the_client_said_itself_stays(switch: Any, said: dict[str, Any]) -> None:
     document = {"tool_choice": "required", **said}
-    assert not disable_thinking(document, Profile(thinking_switch="enable_thinking"))
+    assert not disable_thinking(document, Profile(thinking_switch=switch))
     assert document == {"tool_choice": "required", **said}
+
+
+@pytest.mark.parametrize("switch", ["enable_thinking", "thinking_type"])
+def test_an_effort_does_not_say_whether_to_think(switch: Any) -> None:
+    document = {"tool_choice": "required", "reasoning_effort": "high"}
+    assert disable_thinking(document, Profile(thinking_switch=switch))
+    assert document["reasoning_effort"] == "high"
 
 
 def test_a_model_that_always_thinks_gets_auto_and_the_named_tool() -> None:

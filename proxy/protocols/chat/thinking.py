@@ -76,12 +76,23 @@ def write_thinking(request: Request, quirks: Quirks, losses: Losses) -> dict[str
     if wish is None:
         return {}
     enabled = wish.effort != "none" if wish.enabled is None else wish.enabled
+    if enabled and _is_refused(request, quirks) and wish.at != "thinking":
+        # an effort is for the case that the model thinks; the choice is an order
+        losses.drop(wish.at, "the upstream refuses thinking beside a forced tool choice")
+        return {}
     write = _SWITCHES.get(quirks.thinking_switch)
     if write is None:
         if enabled:
             losses.drop(wish.at, "the upstream has no switch for thinking")
         return {}
     return write(wish, enabled, quirks, losses)
+
+
+def _is_refused(request: Request, quirks: Quirks) -> bool:
+    """Whether the model could not think while it has to call a tool."""
+    forced = request.choice is not None and request.choice.mode in ("required", "tool")
+    refused = quirks.forced_choice_refused_while_thinking and quirks.thinking_optional
+    return forced and refused and bool(request.tools)
 
 
 def _write_effort(

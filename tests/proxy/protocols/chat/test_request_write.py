@@ -548,6 +548,22 @@ def test_the_switch_for_thinking(
     assert losses == [("thinking", kind) for kind in kinds]
 
 
+@pytest.mark.parametrize("choice", [Choice("required"), Choice("tool", "f")])
+def test_an_effort_gives_way_to_a_forced_choice_that_thinking_would_refuse(choice: Choice) -> None:
+    quirks = Profile(thinking_switch="enable_thinking", forced_choice_refused_while_thinking=True)
+    fields: dict[str, Any] = {"choice": choice, "tools": [TOOL], "quirks": quirks}
+    effort = ThinkingRequest(True, "high", at="reasoning")
+    document, losses = write(thinking=effort, **fields)
+    assert "enable_thinking" not in document and losses == [("reasoning", "dropped")]
+    # who asked for thinking itself gets the upstream's refusal, as from a native upstream
+    document, losses = write(thinking=ThinkingRequest(True, at="thinking"), **fields)
+    assert document["enable_thinking"] is True and losses == []
+    document, _ = write(thinking=effort, **fields | {"choice": Choice("auto")})
+    assert document["enable_thinking"] is True
+    document, _ = write(thinking=effort, **fields | {"tools": []})
+    assert document["enable_thinking"] is True
+
+
 # ------------------------------------------------------------------------------- properties
 @given(st.lists(JSON, max_size=3), st.lists(JSON, max_size=2))
 def test_whatever_can_be_read_can_be_written(messages: list[Any], tools: list[Any]) -> None:
