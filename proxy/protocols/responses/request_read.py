@@ -42,8 +42,8 @@ _MODELLED = frozenset(
 )
 """The fields read here; every other one goes to ``Request.extra``."""
 
-_INSTEAD_OF_INPUT = ("previous_response_id", "conversation", "prompt")
-"""Without any of these there must be an input."""
+_HELD_BY_THE_VENDOR = ("conversation", "prompt")
+"""Parts of the request that it names by an id: without them it would mean something else."""
 
 _DEFAULTS = {
     "background": False,
@@ -57,7 +57,11 @@ _ENCRYPTED = "reasoning.encrypted_content"
 
 
 def read_request(document: dict[str, Any]) -> Request:
-    """Raises ``InvalidRequest`` with the path of a field of a wrong type."""
+    """Raises ``InvalidRequest`` with the path of a field of a wrong type, and for what only the
+    vendor could look up."""
+    for name in _HELD_BY_THE_VENDOR:
+        if document.get(name) is not None:
+            raise invalid(name, "is not held by this upstream: send what it stands for in the input")
     choice = read_choice(document)
     extra = _read_extra(document)
     if choice is None and isinstance(document.get("tool_choice"), dict):
@@ -93,7 +97,7 @@ def _read_turns(document: dict[str, Any]) -> list[Turn]:
     if isinstance(value, str):
         turns.append(Turn(Role.USER, [Text(value, at="input")] if value else [], at="input"))
         return turns
-    if value is None and not any(document.get(name) for name in _INSTEAD_OF_INPUT):
+    if value is None and not document.get("previous_response_id"):
         raise invalid("input", "is missing; it must be a string or an array of items")
     if value is not None and not isinstance(value, list):
         raise wrong_type(value, "a string or an array of items", "input")

@@ -70,6 +70,9 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
     ({"text": {"format": {"type": "json_schema"}}}, "text.format.schema", "is missing"),
     ({"include": "all"}, "include", "must be an array of strings"),
     ({"instructions": ["x"]}, "instructions", "must be a string, not an array"),
+    ({"conversation": "conv_1"}, "conversation", "is not held by this upstream"),
+    ({"conversation": {"id": "conv_1"}}, "conversation", "is not held by this upstream"),
+    ({"prompt": {"id": "pmpt_1"}}, "prompt", "is not held by this upstream"),
 ]
 
 
