@@ -42,11 +42,8 @@ from toolwire.proxy.errors import RateLimited
 from toolwire.proxy.stack import STACK
 
 CHAT = "/v1/chat/completions"
-ASK: dict[str, Any] = {
-    "model": "m",
-    "max_tokens": 9,
-    "messages": [{"role": "user", "content": "a"}],
-}
+QUESTION = {"role": "user", "content": "a"}
+ASK: dict[str, Any] = {"model": "m", "max_tokens": 9, "messages": [QUESTION]}
 UPSTREAM = Upstream(name="up", protocol="chat", base_url="http://127.0.0.1:1", models=("m",))
 
 
