@@ -17,6 +17,7 @@ from toolwire.proxy.protocols.neutral import (
     Losses,
     Opaque,
     Part,
+    Protocol,
     Refusal,
     Source,
     Text,
@@ -115,9 +116,11 @@ def _read_thinking(part: dict[str, Any], at: str) -> Thinking:
 
 
 # ------------------------------------------------------------------------------------- write
-def write_part(part: Part, quirks: Quirks, losses: Losses) -> dict[str, Any] | None:
+def write_part(
+    part: Part, client: Protocol, quirks: Quirks, losses: Losses
+) -> dict[str, Any] | None:
     """A content part; None for what has no place in one, which is then reported."""
-    written = _write_part(part, losses)
+    written = _write_part(part, client, losses)
     cache = getattr(part, "cache", None)
     if isinstance(cache, Cache):
         if written is not None and quirks.cache_control:
@@ -130,14 +133,18 @@ def write_part(part: Part, quirks: Quirks, losses: Losses) -> dict[str, Any] | N
     return written
 
 
-def _write_part(part: Part, losses: Losses) -> dict[str, Any] | None:
+def _write_part(part: Part, client: Protocol, losses: Losses) -> dict[str, Any] | None:
     match part:
-        case Text() | Refusal():
+        case Text():
+            if part.citations is not None:
+                losses.drop(part.citations.at, "text here bears no citations in a history")
+            return {"type": "text", "text": part.text}
+        case Refusal():
             return {"type": "text", "text": part.text}
         case Image():
             return _write_image(part, losses)
         case DocumentPart():
-            return _write_file(part, losses)
+            return _write_file(part, client, losses)
         case Opaque(protocol="chat", value={"type": str()}):
             return dict(part.value)
         case Thinking():
@@ -156,11 +163,14 @@ def _write_image(image: Image, losses: Losses) -> dict[str, Any] | None:
     return {"type": "image_url", "image_url": written}
 
 
-def _write_file(document: DocumentPart, losses: Losses) -> dict[str, Any]:
+def _write_file(document: DocumentPart, client: Protocol, losses: Losses) -> dict[str, Any] | None:
     source = document.source
     if source.text is not None:
         title = f"{document.name}\n\n" if document.name else ""
         return {"type": "text", "text": title + source.text}
+    if source.file_id is not None and client == "messages":
+        losses.drop(document.at, "a file of another vendor's storage")
+        return None
     if source.file_id is not None:
         return {"type": "file", "file": {"file_id": source.file_id}}
     if source.data is None:

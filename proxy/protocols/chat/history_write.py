@@ -17,6 +17,7 @@ from toolwire.proxy.protocols.neutral import (
     Losses,
     Opaque,
     Part,
+    Protocol,
     Request,
     Result,
     Role,
@@ -33,21 +34,22 @@ _LABEL_WITHOUT_NAME = "Result of the call {id}:"
 
 def write_messages(request: Request, quirks: Quirks, losses: Losses) -> list[dict[str, Any]]:
     """The messages of arranged turns: each result of a user turn is a message of its own, before
-    what the user says."""
-    writer = _Writer(quirks, losses, native=request.protocol == "chat")
-    return [message for turn in request.turns for message in writer.write(turn)]
+    what the user says.  A conversation in which nothing is said is an empty user message."""
+    writer = _Writer(request.protocol, quirks, losses)
+    messages = [message for turn in request.turns for message in writer.write(turn)]
+    return messages or [{"role": "user", "content": ""}]
 
 
 class _Writer:
-    def __init__(self, quirks: Quirks, losses: Losses, *, native: bool) -> None:
-        self._native = native
+    def __init__(self, client: Protocol, quirks: Quirks, losses: Losses) -> None:
+        self._client = client
         self._quirks = quirks
         self._losses = losses
         self._names: dict[str, str] = {}
 
     def write(self, turn: Turn) -> list[dict[str, Any]]:
         if turn.role is Role.ASSISTANT:
-            return [self._assistant(turn)]
+            return self._assistant(turn)
         if turn.role is Role.USER:
             return self._user(turn)
         known = turn.role is Role.SYSTEM or self._quirks.developer_role
@@ -77,7 +79,7 @@ class _Writer:
         return [message]
 
     def _content(self, parts: list[Part]) -> list[dict[str, Any]]:
-        written = (write_part(part, self._quirks, self._losses) for part in parts)
+        written = (write_part(part, self._client, self._quirks, self._losses) for part in parts)
         return [part for part in written if part is not None]
 
     # -------------------------------------------------------------------------------- results
@@ -116,7 +118,8 @@ class _Writer:
         return (_LABEL if name else _LABEL_WITHOUT_NAME).format(id=call_id, name=name)
 
     # ------------------------------------------------------------------------------ assistant
-    def _assistant(self, turn: Turn) -> dict[str, Any]:
+    def _assistant(self, turn: Turn) -> list[dict[str, Any]]:
+        """One message, or none of a turn whose parts mean nothing here."""
         message: dict[str, Any] = {"role": "assistant"}
         spoken: list[Part] = []
         calls: list[Call] = []
@@ -139,7 +142,7 @@ class _Writer:
             message[self._quirks.reasoning_field] = reasoning
         if calls:
             message["tool_calls"] = [self._call(call) for call in calls]
-        return message
+        return [message] if content or message.keys() > {"role", "content"} else []
 
     def _thinking(self, part: Thinking) -> str:
         if not part.text and (part.signature or part.redacted or part.encrypted):
@@ -151,7 +154,7 @@ class _Writer:
         if call.cache is not None:
             self._losses.drop(call.cache.at, "a call bears no cache mark in Chat Completions")
         extra = call.extra or {}
-        if self._native:
+        if self._client == "chat":
             return write_call(call) | extra
         for name in extra:
             self._losses.drop(f"{call.at}.{name}", "Chat Completions has no such field")

@@ -102,9 +102,19 @@ def test_a_conversation_with_results_and_what_the_user_added() -> None:
 
 
 def test_an_assistant_turn_without_text() -> None:
-    called, empty = messages(assistant(Call("c", "f")), assistant())
+    (called,) = messages(assistant(Call("c", "f")), assistant())
     assert called["content"] is None
-    assert empty["content"] == ""
+
+
+def test_an_assistant_turn_of_which_nothing_means_anything_here_is_left_out() -> None:
+    hosted = assistant(Opaque("responses", {"type": "mcp_list_tools"}, "input[1]"))
+    document, losses = write(user(Text("q")), hosted, user(Text("w")))
+    assert [message["role"] for message in document["messages"]] == ["user", "user"]
+    assert losses == [("input[1]", "dropped")]
+
+
+def test_a_conversation_in_which_nothing_is_said() -> None:
+    assert messages() == [{"role": "user", "content": ""}]
 
 
 @pytest.mark.parametrize("known", [True, False])
@@ -156,7 +166,8 @@ def test_documents() -> None:
             DocumentPart(Source(file_id="file-1")),
             DocumentPart(Source(text="plain"), name="a.txt"),
             DocumentPart(Source(url="https://x/a.pdf"), at="messages[0].content[3]"),
-        )
+        ),
+        protocol="responses",
     )
     data = "data:application/pdf;base64,JVBE"
     assert document["messages"][0]["content"] == [
@@ -166,6 +177,19 @@ def test_documents() -> None:
         {"type": "text", "text": "[Document: https://x/a.pdf]"},
     ]
     assert losses == [("messages[0].content[3]", "coerced")]
+
+
+def test_the_id_of_a_file_means_nothing_to_another_vendor() -> None:
+    document, losses = write(user(DocumentPart(Source(file_id="file_1"), at="d"), Text("q")))
+    assert document["messages"] == [{"role": "user", "content": "q"}]
+    assert losses == [("d", "dropped")]
+
+
+def test_citations_of_the_history_are_reported() -> None:
+    cited = Text("a", citations=Opaque("messages", [{"cited_text": "x"}], "c.citations"))
+    document, losses = write(assistant(cited))
+    assert document["messages"] == [{"role": "assistant", "content": "a"}]
+    assert losses == [("c.citations", "dropped")]
 
 
 def test_thinking_of_the_history_is_reasoning_in_the_upstreams_words() -> None:
@@ -351,6 +375,7 @@ def test_the_switch_never_stands_beside_none() -> None:
 # ----------------------------------------------------------------------- limits and sampling
 def test_limits_in_the_upstreams_words() -> None:
     document, losses = write(
+        user(Text("q")),
         max_tokens=77,
         temperature=Decimal("1.50"),
         top_p=Decimal("0.9"),
@@ -361,7 +386,7 @@ def test_limits_in_the_upstreams_words() -> None:
     )
     assert document == {
         "model": "m",
-        "messages": [],
+        "messages": [{"role": "user", "content": "q"}],
         "max_completion_tokens": 77,
         "temperature": 1,
         "top_p": Decimal("0.9"),
