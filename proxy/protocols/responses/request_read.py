@@ -61,7 +61,7 @@ def read_request(document: dict[str, Any]) -> Request:
     vendor could look up."""
     for name in _HELD_BY_THE_VENDOR:
         if document.get(name) is not None:
-            raise invalid(name, "is not held by this upstream: send what it stands for in the input")
+            raise invalid(name, "is not held by this upstream: send what it stands for")
     choice = read_choice(document)
     extra = _read_extra(document)
     if choice is None and isinstance(document.get("tool_choice"), dict):
