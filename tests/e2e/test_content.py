@@ -72,4 +72,4 @@ def test_a_conversation_in_which_nobody_speaks_is_refused(crossing: Pair) -> Non
     with pytest.raises((openai.BadRequestError, anthropic.BadRequestError)) as refused:
         crossing.ask([])
     field = "input" if crossing.client.protocol == "responses" else "messages"
-    assert f"{field}: must hold at least one message" in str(refused.value)
+    assert f"{field} must hold at least one message" in str(refused.value)

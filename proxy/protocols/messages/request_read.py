@@ -48,7 +48,7 @@ def read_request(document: dict[str, Any]) -> Request:
     for a ``thread``, in the words after which the official clients go on without one."""
     if document.get("thread") is not None:
         why = "is not held by this upstream: send the full conversation without it"
-        raise InvalidRequest(f"thread: {why}", param="thread", code="thread_unsupported_request")
+        raise InvalidRequest(f"thread {why}", param="thread", code="thread_unsupported_request")
     choice, parallel = read_choice(optional(document, "tool_choice", dict))
     metadata = optional(document, "metadata", dict) or {}
     output = optional(document, "output_config", dict) or {}
