@@ -5,9 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import Any
 
-from msgspec import Struct
-
-from toolwire.proxy.protocols.parts import Part
+from toolwire.proxy.protocols.parts import Node, Part
 
 
 # ------------------------------------------------------------------------------------ answer
@@ -23,7 +21,7 @@ class Stop(Enum):
     PAUSED = "paused"
 
 
-class Usage(Struct):
+class Usage(Node):
     """Token counts.  ``input`` includes ``cached`` (read) and ``cache_written``; None: not told."""
 
     input: int | None = None
@@ -33,7 +31,7 @@ class Usage(Struct):
     reasoning: int | None = None
 
 
-class Answer(Struct):
+class Answer(Node):
     """``created`` is a Unix time in seconds; ``stop_sequence`` the one that matched, when known.
 
     ``extra``: fields beside the known ones (``service_tier``, ``system_fingerprint``, …).
@@ -49,7 +47,7 @@ class Answer(Struct):
     extra: dict[str, Any] | None = None
 
 
-class Failure(Struct):
+class Failure(Node):
     """An error as it is told to a client.
 
     ``kind`` is a neutral word (see ``KINDS`` in ``failure.py``), ``type`` the upstream's own word
@@ -66,7 +64,7 @@ class Failure(Struct):
 
 
 # -------------------------------------------------------------------------------- the stream
-class Start(Struct):
+class Start(Node):
     """The answer begins.  ``usage`` holds the input tokens, where they are told already."""
 
     id: str
@@ -75,7 +73,7 @@ class Start(Struct):
     usage: Usage | None = None
 
 
-class PartStart(Struct):
+class PartStart(Node):
     """A part begins.  ``key`` names it in later events; parts may be open side by side.
 
     ``part`` is a Text, Thinking, Call or Refusal with what is known at the start (a Call has its
@@ -86,14 +84,14 @@ class PartStart(Struct):
     part: Part
 
 
-class Delta(Struct):
+class Delta(Node):
     """More text of part ``key``: visible text, reasoning, arguments or refusal, as the part is."""
 
     key: int
     text: str
 
 
-class PartEnd(Struct):
+class PartEnd(Node):
     """Part ``key`` is over.
 
     ``part`` is the whole part where the upstream repeats it or where something (a signature,
@@ -104,30 +102,30 @@ class PartEnd(Struct):
     part: Part | None = None
 
 
-class Finish(Struct):
+class Finish(Node):
     """The model stopped.  More ``UsageReport`` may follow; ``End`` closes the stream."""
 
     stop: Stop
     stop_sequence: str | None = None
 
 
-class UsageReport(Struct):
+class UsageReport(Node):
     """Totals so far, cumulative: the last one counts."""
 
     usage: Usage
 
 
-class StreamFailure(Struct):
+class StreamFailure(Node):
     """The stream broke off or carried an error: it ends here, and not like a complete one."""
 
     failure: Failure
 
 
-class Ping(Struct):
+class Ping(Node):
     """Nothing, but a sign of life."""
 
 
-class End(Struct):
+class End(Node):
     """The stream is complete."""
 
 

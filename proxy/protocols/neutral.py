@@ -13,7 +13,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import Any, Literal
 
-from msgspec import Struct, field
+from msgspec import field
 
 from toolwire.proxy.protocols.events import (
     Answer,
@@ -38,6 +38,7 @@ from toolwire.proxy.protocols.parts import (
     Image,
     Loss,
     Losses,
+    Node,
     Opaque,
     Part,
     Protocol,
@@ -98,7 +99,7 @@ class Role(Enum):
     ASSISTANT = "assistant"
 
 
-class Turn(Struct):
+class Turn(Node):
     """One speaker's parts.  Results stand in user turns, calls in assistant turns.
 
     Readers give one turn for each message or item, in order, system text included where it stands;
@@ -112,7 +113,7 @@ class Turn(Struct):
 
 
 # ------------------------------------------------------------------------------------- tools
-class FunctionTool(Struct):
+class FunctionTool(Node):
     """``schema`` is None when the client gave none; ``strict`` None when it did not say."""
 
     name: str
@@ -124,7 +125,7 @@ class FunctionTool(Struct):
     at: str = ""
 
 
-class CustomTool(Struct):
+class CustomTool(Node):
     """A free-form tool: its input is text, perhaps of a grammar (``format``, in OpenAI's form)."""
 
     name: str
@@ -134,7 +135,7 @@ class CustomTool(Struct):
     at: str = ""
 
 
-class HostedTool(Struct):
+class HostedTool(Node):
     """A tool that the vendor runs (web search, code interpreter, …): means nothing elsewhere."""
 
     protocol: Protocol
@@ -145,7 +146,7 @@ class HostedTool(Struct):
 Tool = FunctionTool | CustomTool | HostedTool
 
 
-class Choice(Struct):
+class Choice(Node):
     """``mode``: auto, none, required, or ``tool`` for the one called ``name``.
 
     ``allowed`` is the subset of ``allowed_tools``, by name, None for all.
@@ -174,7 +175,7 @@ PARALLEL_PATHS: dict[Protocol, str] = {
 """Where a client writes ``Request.parallel``."""
 
 
-class Structured(Struct):
+class Structured(Node):
     """Structured output: a JSON schema, or any JSON object where ``schema`` is None."""
 
     schema: dict[str, Any] | None = None
@@ -184,7 +185,7 @@ class Structured(Struct):
     at: str = ""
 
 
-class ThinkingRequest(Struct):
+class ThinkingRequest(Node):
     """What the client asked of the model's reasoning; None where it did not say.
 
     ``enabled`` False: it asked for none.  ``effort``: none, minimal, low, medium, high, xhigh, max.
@@ -200,7 +201,7 @@ class ThinkingRequest(Struct):
     at: str = ""
 
 
-class Request(Struct):
+class Request(Node):
     """A whole request.
 
     ``extra`` maps each top-level field that has a twin in some, not all, protocols or that the

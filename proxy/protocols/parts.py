@@ -10,7 +10,12 @@ Protocol = Literal["chat", "messages", "responses"]
 
 
 # ------------------------------------------------------------------------------------ losses
-class Loss(Struct, frozen=True):
+class Node(Struct, gc=False):
+    """Of the neutral form, which is a tree: as nothing in it refers back, the collector of cycles
+    need not look at it."""
+
+
+class Loss(Struct, frozen=True, gc=False):
     """One thing that did not cross as it was."""
 
     path: str
@@ -38,14 +43,14 @@ class Losses:
 
 
 # ------------------------------------------------------------------------------------- parts
-class Cache(Struct):
+class Cache(Node):
     """A prompt-cache mark of Messages (``cache_control``), as it came."""
 
     value: Any
     at: str = ""
 
 
-class Source(Struct):
+class Source(Node):
     """Where the bytes of an image or a document are: exactly one of ``data``, ``url``, ``file_id``.
 
     ``data`` is base64 without a prefix, of type ``media_type``; ``text`` is plain document text.
@@ -58,7 +63,7 @@ class Source(Struct):
     text: str | None = None
 
 
-class Text(Struct):
+class Text(Node):
     """Visible text.  ``citations`` are the native annotations, kept for their own protocol only."""
 
     text: str
@@ -67,7 +72,7 @@ class Text(Struct):
     at: str = ""
 
 
-class Image(Struct):
+class Image(Node):
     """A picture.  ``extra`` holds further fields by their wire name (``transformations``)."""
 
     source: Source
@@ -77,7 +82,7 @@ class Image(Struct):
     at: str = ""
 
 
-class DocumentPart(Struct):
+class DocumentPart(Node):
     """A PDF or text document.  ``extra`` as in ``Image`` (``citations``, ``context``)."""
 
     source: Source
@@ -87,7 +92,7 @@ class DocumentPart(Struct):
     at: str = ""
 
 
-class Call(Struct):
+class Call(Node):
     """The model calls a tool.
 
     ``arguments`` is JSON text, as it came where the wire has text ("" for none); for a free-form
@@ -104,7 +109,7 @@ class Call(Struct):
     at: str = ""
 
 
-class Result(Struct):
+class Result(Node):
     """What a tool gave back: ``parts`` are Text, Image, DocumentPart or Opaque."""
 
     call_id: str
@@ -115,7 +120,7 @@ class Result(Struct):
     at: str = ""
 
 
-class Thinking(Struct):
+class Thinking(Node):
     """Reasoning of the model.
 
     ``text`` is what may be shown.  ``signature`` (Messages), ``redacted`` (the ``data`` of a
@@ -137,12 +142,12 @@ class Thinking(Struct):
     at: str = ""
 
 
-class Refusal(Struct):
+class Refusal(Node):
     text: str
     at: str = ""
 
 
-class Opaque(Struct):
+class Opaque(Node):
     """A part, item or field that only ``protocol`` knows, as it came."""
 
     protocol: Protocol

@@ -25,7 +25,7 @@ _LINE_ENDS = (b"\n", b"\r")
 _BOM = b"\xef\xbb\xbf"
 
 
-class Event(Struct):
+class Event(Struct, gc=False):
     """One event.
 
     ``data`` is None for a comment.  ``raw`` holds the bytes as they came, less the blank line where
