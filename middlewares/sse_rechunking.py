@@ -174,7 +174,8 @@ class _Rechunk(AnswerSend):
         seconds = self._options.keep_alive_seconds
         left = self._last_sent + seconds - self._loop.time()
         if left <= 0:
-            self._send_aside([self._codec.keep_alive()])
+            if not self._repair.finished:  # nobody waits for more
+                self._send_aside([self._codec.keep_alive()])
             left = seconds
         self._alarm = self._loop.call_later(min(left, seconds), self._on_silence)
 
