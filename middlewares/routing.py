@@ -29,7 +29,7 @@ from toolwire.proxy.exchange import Body, Exchange, open_body
 from toolwire.proxy.models import Catalog
 from toolwire.proxy.protocols import json
 
-_API_PATH = re.compile(r"(/v1)?/(?!v1/)(?!(.*/)?\.\.?(/|$))[^/]")
+_API_PATH = re.compile(r"(/v1)?/(?!v1(/|$))(?!(.*/)?\.\.?(/|$))[^/]")
 """Something under the API.  Dot segments could lead out of it, to where the upstream's key opens
 other doors (https://www.rfc-editor.org/rfc/rfc3986#section-5.2.4)."""
 
