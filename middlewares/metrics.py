@@ -25,6 +25,7 @@ from toolwire.proxy.asgi import ASGIApp, Receive, Scope, Send
 from toolwire.proxy.exchange import CLIENT_LEFT, Exchange
 from toolwire.proxy.observe import Observation, observe
 
+MAX_MODEL_CHARACTERS = 200
 _WHERE = ("client", "upstream", "model")
 _SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160, 320, 640)
 """Answers of models take from a fraction of a second to several minutes."""
@@ -99,10 +100,15 @@ class Metrics:
         if exchange.upstream is None or not model:
             return ""
         if model not in self._models:
-            if len(self._models) >= self.options.max_models:
+            if len(self._models) >= self.options.max_models or not _is_label(model):
                 return "other"
             self._models.add(model)
         return model
+
+
+def _is_label(model: str) -> bool:
+    """Whether the page can show this name, which a client chose."""
+    return len(model) <= MAX_MODEL_CHARACTERS and model.isprintable()
 
 
 class _Series:
