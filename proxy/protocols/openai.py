@@ -19,6 +19,23 @@ from toolwire.proxy.protocols.neutral import (
     Text,
 )
 
+PDF = "application/pdf"
+
+_MEDIA_TYPES = {
+    "csv": "text/csv",
+    "gif": "image/gif",
+    "htm": "text/html",
+    "html": "text/html",
+    "jpeg": "image/jpeg",
+    "jpg": "image/jpeg",
+    "json": "application/json",
+    "md": "text/markdown",
+    "png": "image/png",
+    "txt": "text/plain",
+    "webp": "image/webp",
+    "xml": "text/xml",
+}
+
 _ERROR_MARK = "Error: "
 """Before the text of a result that says the tool failed, for which neither has a field."""
 
@@ -39,6 +56,12 @@ def source_of_url(url: str) -> Source:
     if head is None or not head[2].lower().endswith(";base64"):
         return Source(url=url)
     return Source(data=url[head.end() :], media_type=head[1].lower() or None)
+
+
+def media_type_of(filename: str | None) -> str:
+    """What the ending of a file's name says that it is; a PDF, as most are, where none does."""
+    ending = (filename or "").rpartition(".")[2].lower()
+    return _MEDIA_TYPES.get(ending, PDF)
 
 
 def parameters(schema: dict[str, Any] | None) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from toolwire.proxy.protocols.neutral import (
     Text,
     Thinking,
 )
-from toolwire.proxy.protocols.openai import is_data_url, source_of_url
+from toolwire.proxy.protocols.openai import is_data_url, media_type_of, source_of_url
 
 
 # -------------------------------------------------------------------------------------- read
@@ -96,10 +96,10 @@ def _read_file(part: dict[str, Any], at: str) -> DocumentPart:
     file_id = optional(file, "file_id", str, inner)
     if data is None and file_id is None:
         raise invalid(inner, "must have file_data or file_id")
+    name = optional(file, "filename", str, inner)
     source = Source(file_id=file_id)
     if data is not None:
-        source = source_of_url(data) if is_data_url(data) else Source(data=data)
-    name = optional(file, "filename", str, inner)
+        source = source_of_url(data) if is_data_url(data) else Source(data, media_type_of(name))
     return DocumentPart(
         source, name=name, cache=read_cache(part, at), extra=_unknown(part) or None, at=at
     )

@@ -30,12 +30,11 @@ _MODELLED = thinking.FIELDS | {
     "user",
     "stream",
     "stream_options",
-    "store",
     "n",
 }
 """The fields that have their own place in the neutral request."""
 
-_SAYS_NOTHING: dict[str, Any] = {"logprobs": False, "modalities": ["text"]}
+_SAYS_NOTHING: dict[str, Any] = {"logprobs": False, "modalities": ["text"], "store": False}
 """Defaults that clients write out: not worth a report where they cannot be carried."""
 
 
@@ -103,7 +102,7 @@ def _structured(document: dict[str, Any]) -> Structured | None:
             inner = f"{at}.json_schema"
             schema = required(wish, "json_schema", dict, at)
             return Structured(
-                schema=optional(schema, "schema", dict, inner) or {},
+                schema=optional(schema, "schema", dict, inner),
                 name=optional(schema, "name", str, inner),
                 description=optional(schema, "description", str, inner),
                 strict=optional(schema, "strict", bool, inner),
@@ -118,12 +117,12 @@ def _include_usage(document: dict[str, Any]) -> bool:
 
 
 def _extra(document: dict[str, Any]) -> dict[str, Any]:
-    """The other fields; null and empty ones say nothing."""
+    """The other fields; null and empty ones say nothing, but that a search may be plain."""
     return {
         name: value
         for name, value in document.items()
         if name not in _MODELLED
         and value is not None
-        and value not in ([], {})
+        and (value not in ([], {}) or name == "web_search_options")
         and _SAYS_NOTHING.get(name, ...) != value
     }

@@ -18,7 +18,7 @@ from toolwire.proxy.protocols.neutral import (
 )
 
 _KNOWN_OF_TOOL = ("type", "name", "function", "custom", "cache_control")
-_KNOWN_OF_FUNCTION = ("type", "name", "description", "parameters", "strict")
+_KNOWN_OF_FUNCTION = ("type", "name", "description", "parameters", "strict", "cache_control")
 """Some clients say type and name twice, inside and outside of the function."""
 
 
@@ -51,7 +51,8 @@ def _read_function(
         description=optional(function, "description", str, inner),
         schema=optional(function, "parameters", dict, inner),
         strict=optional(function, "strict", bool, inner),
-        cache=read_cache(tool, at),
+        # some clients put the mark inside: https://docs.litellm.ai/docs/completion/prompt_caching
+        cache=read_cache(tool, at) or read_cache(function, inner),
         extra=unknown or None,
         at=at,
     )

@@ -39,7 +39,7 @@ def read_content(content: Any, at: str) -> list[Part]:
         return [Text(content, at=at)]
     if not isinstance(content, list):
         raise wrong_type(content, "a string or an array of blocks", at)
-    return [_read_block(block, f"{at}[{index}]") for index, block in enumerate(content)]
+    return [part for i, block in enumerate(content) for part in _read_block(block, f"{at}[{i}]")]
 
 
 def check_speakers(parts: list[Part], role: Role) -> None:
@@ -51,11 +51,40 @@ def check_speakers(parts: list[Part], role: Role) -> None:
             raise invalid(part.at, "is a tool_result block: it may only stand in a user message")
 
 
-def _read_block(block: Any, at: str) -> Part:
+def _read_block(block: Any, at: str) -> list[Part]:
     block = of_type(block, dict, at)
-    read = _READERS.get(required(block, "type", str, at))
+    kind = required(block, "type", str, at)
+    if kind == "search_result":
+        return _search_result(block, at)
+    if kind == "document" and _type_of(block.get("source")) == "content":
+        return _composed_document(block, at)
+    read = _READERS.get(kind)
     # a block type that is not known here belongs to this protocol alone
-    return read(block, at) if read is not None else Opaque("messages", block, at)
+    return [read(block, at) if read is not None else Opaque("messages", block, at)]
+
+
+def _search_result(block: Block, at: str) -> list[Part]:
+    """What an application found: https://docs.anthropic.com/en/docs/build-with-claude/search-results"""
+    heading = f"{required(block, 'title', str, at)}\n{required(block, 'source', str, at)}\n"
+    return _headed(block, heading, block.get("content"), f"{at}.content", at)
+
+
+def _composed_document(block: Block, at: str) -> list[Part]:
+    """A document of text and images: the other protocols have these, but not as a document."""
+    title = optional(block, "title", str, at) or "Document"
+    content = block["source"].get("content")
+    return _headed(block, f"{title}\n", content, f"{at}.source.content", at)
+
+
+def _headed(block: Block, heading: str, content: Any, inner: str, at: str) -> list[Part]:
+    cited = block.get("citations")
+    citations = Opaque("messages", cited, f"{at}.citations") if cited else None
+    first = Text(heading, cache=read_cache(block, at), citations=citations, at=at)
+    return [first, *read_content(content, inner)]
+
+
+def _type_of(value: Any) -> Any:
+    return value.get("type") if isinstance(value, dict) else None
 
 
 def read_cache(fields: Block, at: str) -> Cache | None:
@@ -128,6 +157,11 @@ def _tool_use(block: Block, at: str) -> Part:
     )
 
 
+def _tool_reference(block: Block, at: str) -> Part:
+    """A tool that a search for tools found: https://docs.anthropic.com/en/docs/agents-and-tools/tool-use/tool-search-tool"""
+    return Text(f"[Tool: {required(block, 'tool_name', str, at)}]", at=at)
+
+
 def _tool_result(block: Block, at: str) -> Part:
     content = block.get("content")
     return Result(
@@ -160,6 +194,7 @@ _READERS: dict[str, Callable[[Block, str], Part]] = {
     "document": _document,
     "tool_use": _tool_use,
     "tool_result": _tool_result,
+    "tool_reference": _tool_reference,
     "thinking": _thinking,
     "redacted_thinking": _redacted_thinking,
 }

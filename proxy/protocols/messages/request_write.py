@@ -36,6 +36,9 @@ _FIRST_USER_TEXT = "[The conversation begins here.]"
 _EXTRA_FIELDS = {"cache_control", "inference_geo", "mcp_servers", "top_k"}
 """Fields that other clients too write under this name and with this meaning."""
 
+_END_USER = "safety_identifier"
+"""OpenAI's newer name for the user of an application."""
+
 _SAYING_NOTHING: dict[str, Any] = {
     "background": False,
     "frequency_penalty": 0,
@@ -61,8 +64,8 @@ def write_request(request: Request, quirks: Quirks, losses: Losses) -> dict[str,
     _write_sampling(document, request, quirks, losses)
     _write_stop(document, request, quirks, losses)
     _write_structured(document, request, quirks, losses)
-    if request.user is not None:
-        document["metadata"] = {"user_id": request.user}
+    if (user := request.user or request.extra.get(_END_USER)) is not None:
+        document["metadata"] = {"user_id": user}
     if request.stream:
         document["stream"] = True
     _write_extra(document, request, losses)
@@ -182,6 +185,8 @@ def _write_structured(
 def _write_extra(document: dict[str, Any], request: Request, losses: Losses) -> None:
     for path, value in request.extra.items():
         if value is None or _SAYING_NOTHING.get(path) == value:
+            continue
+        if path == _END_USER and request.user is None:  # stands in metadata
             continue
         if path == "top_k" and is_thinking(document):
             losses.drop(path, "a model that thinks has none")

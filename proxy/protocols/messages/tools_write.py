@@ -32,6 +32,8 @@ def write_tools(document: dict[str, Any], request: Request, quirks: Quirks, loss
         if (written := _write_tool(tool, request, quirks, losses)) is not None
     ]
     if not tools:
+        if request.choice is not None and request.choice.mode in ("required", "tool"):
+            losses.drop(request.choice.at, "no tools are left to choose from")
         return
     document["tools"] = tools
     choice = _write_choice(request, {tool.get("name") for tool in tools}, losses)

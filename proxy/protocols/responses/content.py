@@ -30,10 +30,9 @@ from toolwire.proxy.protocols.neutral import (
     Text,
     Tool,
 )
-from toolwire.proxy.protocols.openai import is_data_url, source_of_url
+from toolwire.proxy.protocols.openai import PDF, is_data_url, media_type_of, source_of_url
 
-_PDF = "application/pdf"
-_ENDINGS = {_PDF: ".pdf", "text/plain": ".txt"}
+_ENDINGS = {PDF: ".pdf", "text/plain": ".txt"}
 _CONTENT_TYPE = re.compile("input_|output_text|refusal")
 
 
@@ -68,7 +67,9 @@ def read_part(part: dict[str, Any], at: str) -> Part:
             return Text(
                 required(part, "text", str, at),
                 cache=_read_cache(part, at),
-                citations=Opaque("responses", annotations) if annotations else None,
+                citations=Opaque("responses", annotations, f"{at}.annotations")
+                if annotations
+                else None,
                 at=at,
             )
         case "refusal":
@@ -101,16 +102,16 @@ def _read_file(part: dict[str, Any], at: str) -> DocumentPart:
     data = optional(part, "file_data", str, at)
     url = optional(part, "file_url", str, at)
     file_id = optional(part, "file_id", str, at)
+    name = optional(part, "filename", str, at)
     if data is not None:
         # with or without the prefix of a data URL: both are accepted by the API
-        source = source_of_url(data) if is_data_url(data) else Source(data, _PDF)
+        source = source_of_url(data) if is_data_url(data) else Source(data, media_type_of(name))
     elif url is not None:
         source = source_of_url(url)
     elif file_id is not None:
         source = Source(file_id=file_id)
     else:
         raise invalid(at, "must have a file_data, file_url or file_id")
-    name = optional(part, "filename", str, at)
     return DocumentPart(source, name=name, cache=_read_cache(part, at), at=at)
 
 
@@ -123,6 +124,7 @@ def write_input_part(part: Part, client: Protocol, losses: Losses) -> dict[str, 
             losses.drop(f"{part.at}.{name}", "Responses has no such field of a file")
     match part:
         case Text(text):
+            drop_citations(part, losses)
             return {"type": "input_text", "text": text}
         case Refusal(text):
             return {"type": "input_text", "text": text}
@@ -161,7 +163,7 @@ def _write_document(part: DocumentPart, client: Protocol, losses: Losses) -> dic
         data = base64.b64encode(source.text.encode("utf-8", "replace")).decode()
         return _file(part.name, "text/plain", data)
     if source.data is not None:
-        return _file(part.name, source.media_type or _PDF, source.data)
+        return _file(part.name, source.media_type or PDF, source.data)
     location = {"file_url": source.url} if source.url is not None else _file_id(source, client)
     if location is None:
         losses.drop(part.at, "a file of another vendor's storage")
@@ -176,6 +178,12 @@ def _file(name: str | None, media_type: str, data: str) -> dict[str, Any]:
         name = (name or "document") + ending
     data_url = f"data:{media_type};base64,{data}"
     return {"type": "input_file", "filename": name, "file_data": data_url}
+
+
+def drop_citations(text: Text, losses: Losses) -> None:
+    """Reports where text is said to come from: the API gives that, and takes none."""
+    if text.citations is not None:
+        losses.drop(text.citations.at, "text here bears no citations of another vendor")
 
 
 def drop_cache(part: Part | Tool, losses: Losses) -> None:

@@ -23,6 +23,7 @@ from toolwire.proxy.protocols.neutral import (
 from toolwire.proxy.protocols.openai import marked_as_failed
 from toolwire.proxy.protocols.responses.content import (
     drop_cache,
+    drop_citations,
     is_content,
     write_input_part,
 )
@@ -52,6 +53,8 @@ class Items:
             drop_cache(part, self._losses)
         instructions = "\n\n".join([part.text for part in leading])
         items = [item for turn in turns[count:] for item in self._write_turn(turn)]
+        if not items:  # the API demands an input: https://github.com/pydantic/pydantic-ai/pull/3470
+            items = [{"type": "message", "role": "user", "content": ""}]
         return instructions or None, items
 
     def _write_turn(self, turn: Turn) -> list[Item]:
@@ -78,6 +81,7 @@ class Items:
         match part:
             case Text(text):
                 drop_cache(part, self._losses)
+                drop_citations(part, self._losses)
                 return {"type": "output_text", "text": text, "annotations": []}
             case Refusal(text):
                 return {"type": "refusal", "refusal": text}

@@ -76,13 +76,13 @@ def _write_tooling(
     request: Request, quirks: Quirks, losses: Losses, document: dict[str, Any]
 ) -> None:
     tools = write_tools(request, quirks, losses)
+    choice = write_choice(request, tools, losses)
     if not tools:
         return
     document["tools"] = tools
-    choice = write_choice(request)
     if choice is not None:
         document["tool_choice"] = choice
-    if request.parallel is False:
+    if request.parallel is False and choice != "none":
         if quirks.parallel_tool_calls:
             document["parallel_tool_calls"] = False
         else:
@@ -167,7 +167,8 @@ def _write_user(request: Request, losses: Losses, document: dict[str, Any]) -> N
 
 def _write_extra(request: Request, losses: Losses, document: dict[str, Any]) -> None:
     for name, value in request.extra.items():
-        if value is None or value in ([], {}) or _DEFAULTS.get(name, _NO_DEFAULT) == value:
+        asks_nothing = value in ([], {}) and name != "web_search_options"
+        if value is None or asks_nothing or _DEFAULTS.get(name, _NO_DEFAULT) == value:
             continue
         if name == "n":
             raise InvalidRequest("n must be 1: this upstream gives one answer", param="n")

@@ -141,14 +141,20 @@ def _without_nulls(**values: Any) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def write_choice(request: Request) -> Any:
-    """The value of ``tool_choice``; None for none."""
+def write_choice(request: Request, tools: list[dict[str, Any]], losses: Losses) -> Any:
+    """The value of ``tool_choice``; None for none.  ``tools`` are those that were written."""
     choice = request.choice
     if choice is None:
         return None
+    if not tools and choice.mode in ("required", "tool"):
+        losses.drop(choice.at, "no tools are left to choose from")
+        return None
     custom = {tool.name for tool in request.tools if isinstance(tool, CustomTool)}
     if choice.mode == "tool":
-        return _named(choice.name, custom)
+        if choice.name in {tool.get("name") for tool in tools}:
+            return _named(choice.name, custom)
+        losses.drop(choice.at, f"the tool {choice.name!r} is not among the tools")
+        return None
     if choice.allowed is not None and choice.mode != "none":
         allowed = [_named(name, custom) for name in choice.allowed]
         return {"type": "allowed_tools", "mode": choice.mode, "tools": allowed}

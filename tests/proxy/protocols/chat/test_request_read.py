@@ -123,6 +123,10 @@ def test_cache_marks_on_parts_messages_and_tools() -> None:
     assert third == [Opaque("chat", {"cache_control": mark}, "messages[2].cache_control")]
     assert isinstance(request.tools[0], FunctionTool)
     assert request.tools[0].cache == Cache(mark, "tools[0].cache_control")
+    inside = {"type": "function", "function": {"name": "f", "cache_control": mark}}
+    (tool,) = read(tools=[inside]).tools
+    assert tool.cache == Cache(mark, "tools[0].function.cache_control")
+    assert isinstance(tool, FunctionTool) and tool.extra is None
 
 
 def test_fields_of_parts_that_have_no_place_are_kept_to_be_reported() -> None:
@@ -326,7 +330,7 @@ def test_limits_sampling_and_what_has_no_place_of_its_own() -> None:
     assert (request.max_tokens, request.temperature, request.top_p) == (7, Decimal("0.30"), 1)
     assert (request.stop, request.user, request.stream) == (["END"], "u1", True)
     assert (request.include_usage, request.parallel, request.store) == (True, False, True)
-    assert request.extra == {"seed": 3, "brand_new": {"a": 1}}
+    assert request.extra == {"store": True, "seed": 3, "brand_new": {"a": 1}}
     assert request.protocol == "chat"
 
 

@@ -23,6 +23,7 @@ from toolwire.proxy.protocols.neutral import (
 )
 
 MARK = {"type": "ephemeral", "ttl": "1h"}
+PICTURE = {"type": "url", "url": "https://x/y.png"}
 
 
 def read(**fields: Any) -> Request:
@@ -73,13 +74,10 @@ AT = "messages[0].content[0]"
             ),
         ),
         (
-            {"type": "document", "source": {"type": "content", "content": "words"}},
-            Opaque(
-                "messages",
-                {"type": "document", "source": {"type": "content", "content": "words"}},
-                at=AT,
-            ),
+            {"type": "document", "source": {"type": "new", "x": 1}},
+            Opaque("messages", {"type": "document", "source": {"type": "new", "x": 1}}, at=AT),
         ),
+        ({"type": "tool_reference", "tool_name": "f"}, Text("[Tool: f]", at=AT)),
         ({"type": "new", "x": 1}, Opaque("messages", {"type": "new", "x": 1}, at=AT)),
         ({"type": "tool_result", "tool_use_id": "c"}, Result("c", [], at=AT)),
         (
@@ -104,6 +102,26 @@ AT = "messages[0].content[0]"
 )
 def test_user_blocks(fields: dict[str, Any], part: Part) -> None:
     assert block(**fields) == part
+
+
+def test_blocks_of_text_and_images_are_these() -> None:
+    inner = [{"type": "text", "text": "words"}, {"type": "image", "source": PICTURE}]
+    found = {
+        "type": "search_result",
+        "title": "T",
+        "source": "https://x",
+        "content": inner[:1],
+        "citations": {"enabled": True},
+    }
+    composed = {"type": "document", "source": {"type": "content", "content": inner}}
+    (turn,) = read(messages=[{"role": "user", "content": [found, composed]}]).turns
+    heading, words, title, again, image = turn.parts
+    asked = Opaque("messages", {"enabled": True}, f"{AT}.citations")
+    assert heading == Text("T\nhttps://x\n", citations=asked, at=AT)
+    assert words == Text("words", at=f"{AT}.content[0]")
+    assert isinstance(title, Text) and title.text == "Document\n"
+    assert isinstance(again, Text) and again.text == "words"
+    assert isinstance(image, Image) and image.source == Source(url="https://x/y.png")
 
 
 @pytest.mark.parametrize(

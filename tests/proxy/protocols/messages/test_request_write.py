@@ -166,6 +166,15 @@ def test_structured_output() -> None:
     assert losses == [("dropped", "response_format")]
 
 
+def test_the_end_user_by_either_name() -> None:
+    end_user = {"safety_identifier": "s"}
+    document, losses = written(asked(extra=end_user))
+    assert document["metadata"] == {"user_id": "s"} and losses == []
+    document, losses = written(asked(user="u", extra=end_user))
+    assert document["metadata"] == {"user_id": "u"}
+    assert losses == [("dropped", "safety_identifier")]
+
+
 def test_fields_that_are_known_pass_and_the_others_are_reported() -> None:
     extra = {"top_k": 40, "seed": 7, "logit_bias": {"1": 2}, "n": 1, "logprobs": False, "x": None}
     document, losses = written(asked(extra=extra))

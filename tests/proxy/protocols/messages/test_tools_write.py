@@ -101,7 +101,7 @@ def test_tools_that_other_vendors_run_are_reported() -> None:
     assert losses == [("dropped", "tools[1]")]
     document, losses = written(search, choice=Choice("required"), parallel=False)
     assert document == {}
-    assert losses == [("dropped", "tools[1]")]
+    assert losses == [("dropped", "tools[1]"), ("dropped", "tool_choice")]
 
 
 def test_tools_that_it_runs_itself_pass_from_its_own_clients() -> None:

@@ -170,8 +170,21 @@ class TestItems:
 
         document, losses = write([Turn(Role.USER, [image])], client="messages")
 
-        assert document["input"] == []
+        assert document["input"] == [{"type": "message", "role": "user", "content": ""}]
         assert losses == [("messages[0].content[0]", "dropped")]
+
+    def test_instructions_alone_are_no_input(self) -> None:
+        document, _ = write([Turn(Role.SYSTEM, [Text("Be brief.")])], client="chat")
+
+        assert document["instructions"] == "Be brief."
+        assert document["input"] == [{"type": "message", "role": "user", "content": ""}]
+
+    def test_citations_of_another_vendor_are_reported(self) -> None:
+        cited = Text("a", citations=Opaque("messages", [{}], "c.citations"))
+
+        _, losses = write([Turn(Role.ASSISTANT, [cited])], client="messages")
+
+        assert losses == [("c.citations", "dropped")]
 
     def test_what_cannot_be_carried_is_reported_by_its_path(self) -> None:
         mark = Cache({"type": "ephemeral"}, at="messages[0].content[0].cache_control")

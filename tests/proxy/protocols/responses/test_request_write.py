@@ -27,7 +27,7 @@ class TestFields:
 
         assert document == {
             "model": "m",
-            "input": [],
+            "input": [{"type": "message", "role": "user", "content": ""}],
             "max_output_tokens": 64,
             "temperature": Decimal("0.70"),
             "top_p": 1,

@@ -130,3 +130,22 @@ class TestTools:
         assert known["parallel_tool_calls"] is False
         assert "parallel_tool_calls" not in unknown
         assert losses == [(path, "dropped")]
+
+    @pytest.mark.parametrize("choice", [Choice("required"), Choice("tool", "f")])
+    def test_a_forced_choice_without_tools_is_reported(self, choice: Choice) -> None:
+        document, losses = write(choice=choice)
+
+        assert "tool_choice" not in document
+        assert losses == [("tool_choice", "dropped")]
+
+    def test_a_choice_of_a_tool_that_is_not_there_is_reported(self) -> None:
+        document, losses = write(tools=[FunctionTool("f")], choice=Choice("tool", "g"))
+
+        assert "tool_choice" not in document
+        assert losses == [("tool_choice", "dropped")]
+
+    def test_no_call_at_all_needs_no_switch(self) -> None:
+        document, losses = write(tools=[FunctionTool("f")], choice=Choice("none"), parallel=False)
+
+        assert document["tool_choice"] == "none"
+        assert "parallel_tool_calls" not in document and losses == []
