@@ -109,7 +109,7 @@ def _notes(given: Given, route: Route | None) -> list[str]:
 def _reply(traced: Trace, given: Given) -> Reply | None:
     """What the gateway says instead of asking, or instead of passing the answer on."""
     if traced.error is not None:
-        return Reply(_speaker(traced), 0, [], traced.error.message.encode())
+        return Reply(_speaker(traced), 0, [], str(traced.error).encode())
     if traced.attempts and (given.answer is None or not _throwers(traced)):
         return None
     got = traced.latest[0].answer

@@ -11,7 +11,7 @@ from toolwire.config.model import Settings
 from toolwire.config.options import Options
 from toolwire.proxy.answer import Headers
 from toolwire.proxy.asgi import ASGIApp, Message, Receive, Scope, Send
-from toolwire.proxy.errors import ClientDisconnected, ToolwireError
+from toolwire.proxy.errors import ClientDisconnected
 from toolwire.proxy.exchange import Exchange
 from toolwire.proxy.explain.probe import Passage, Probe
 from toolwire.proxy.explain.upstream import RecordedAnswer, RecordedUpstream, Sent
@@ -41,8 +41,9 @@ class Trace(Struct):
     attempts: list[Attempt] = field(default_factory=list)
     exchange: Exchange | None = None
     step: int = 0
-    error: ToolwireError | None = None
-    """What the stack itself raised, where its error reply is disabled."""
+    error: Exception | None = None
+    """What the stack raised, so that a server breaks the connection off: the answer had begun, or
+    the error reply is disabled."""
 
     def entered(self, passage: Passage) -> None:
         """A probe was asked.  What was further in belongs to an earlier attempt."""
@@ -89,7 +90,7 @@ async def trace(
         await app(_scope(path, headers), _client(body), _nobody)
     except ClientDisconnected:
         pass  # no answer is known; without the error reply nobody below minds
-    except ToolwireError as error:
+    except Exception as error:  # stands for the server, which would break the connection off
         traced.error = error
     return traced
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from hypothesis import given as any_of
 from hypothesis import settings as tuned
 from hypothesis import strategies as st
+from structlog.testing import capture_logs
 
 from tests.proxy.explain.samples import PROTOCOLS, REQUESTS, settings_for
 from tests.proxy.explain.streams import STREAMS
@@ -33,7 +35,12 @@ JSON = st.recursive(
 )
 GATEWAYS: dict[str, Settings] = {protocol: settings_for(protocol) for protocol in PROTOCOLS}
 
-pytestmark = pytest.mark.usefixtures("capfd")
+
+@pytest.fixture(autouse=True, scope="module")
+def _no_log() -> Iterator[None]:
+    """Tracebacks for a terminal take a second each."""
+    with capture_logs():
+        yield
 
 
 def told(request: bytes, answer: bytes | None, client: Any, upstream: str) -> Explanation:

@@ -77,7 +77,7 @@ enabled = false
     assert b"no upstream serves 'm'" in told.reply.body
 
 
-async def test_without_routing_nobody_is_asked(capfd: pytest.CaptureFixture[str]) -> None:
+async def test_without_routing_nobody_is_asked() -> None:
     text = """
 [[upstreams]]
 name = "upstream"

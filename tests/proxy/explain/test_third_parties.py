@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from structlog.testing import capture_logs
 
 from tests.proxy.explain.samples import (
     ANSWERS,
@@ -12,10 +13,14 @@ from tests.proxy.explain.samples import (
     explained,
 )
 from tests.proxy.explain.steps_of import answer_step, step
+from tests.proxy.explain.streams import STREAMS
 from toolwire.config.load import loads
 from toolwire.config.model import Settings
 from toolwire.proxy.asgi import ASGIApp, Message, Receive, Scope, Send
+from toolwire.proxy.explain.paint import Paint
+from toolwire.proxy.explain.shown import Shown
 from toolwire.proxy.explain.steps import HeaderChange
+from toolwire.proxy.explain.text import as_text
 from toolwire.proxy.stack import OPTIONS
 
 
@@ -82,6 +87,25 @@ class Breaks:
         await self.app(scope, receive, broken)
 
 
+class BreaksOff:
+    """Cannot bear the second write of an answer."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        writes = 0
+
+        async def broken(message: Message) -> None:
+            nonlocal writes
+            writes += message["type"] == "http.response.body"
+            if writes == 2:
+                raise ZeroDivisionError("by zero")
+            await send(message)
+
+        await self.app(scope, receive, broken)
+
+
 @pytest.mark.parametrize(
     "place",
     ['after = "auth"', 'before = "tool_schema_conversion"', 'after = "key_canonicalization"'],
@@ -104,9 +128,23 @@ async def test_a_layer_that_answers_itself_is_told() -> None:
     assert (told.reply.by, told.reply.refuses, told.reply.body) == ("theirs", False, b"cached")
 
 
-async def test_a_layer_that_fails_on_an_answer_is_told(capfd: pytest.CaptureFixture[str]) -> None:
+async def test_a_stream_that_a_layer_breaks_off_is_told() -> None:
+    request = {**REQUESTS["chat"], "stream": True}
+    settings = third_party("BreaksOff", 'after = "routing"')
+    with capture_logs():
+        told = await explained(request, settings, STREAMS["chat"])
+    assert told.reply is not None and told.answer is not None
+    assert (told.reply.by, told.reply.status, told.reply.refuses) == ("theirs", 0, True)
+    assert answer_step(told, "theirs").told == "fails on the answer: ZeroDivisionError: by zero"
+    assert (told.answer.status, told.answer.complete) == (200, False)
+    text = as_text(told, Shown(), Paint(False)).decode()
+    assert text.endswith("== refused by theirs: the connection is broken off\n")
+
+
+async def test_a_layer_that_fails_on_an_answer_is_told() -> None:
     settings = third_party("Breaks", 'after = "routing"')
-    told = await explained(REQUESTS["chat"], settings, ANSWERS["chat"])
+    with capture_logs():
+        told = await explained(REQUESTS["chat"], settings, ANSWERS["chat"])
     assert told.reply is not None
     assert (told.reply.by, told.reply.status) == ("theirs", 500)
     assert answer_step(told, "theirs").told == "fails on the answer: ZeroDivisionError: by zero"
