@@ -8,14 +8,14 @@ keep the rules of ``stream_rules``.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import anthropic.types as messages_types
 import httpx2
 import openai.types.chat as chat_types
 import openai.types.responses as responses_types
-from msgspec import Struct, field
+from msgspec import Struct
 from pydantic import TypeAdapter, ValidationError
 
 from tests.e2e.stream_rules import DONE, RULES, Json
@@ -50,34 +50,22 @@ class Heard(Struct):
     status: int
     headers: httpx2.Headers
     raw: bytes = b""
-    reads: list[bytes] = field(default_factory=list)
-    """The body in the pieces in which it came."""
     whole: bool = False
     """Whether the body was read to its end."""
 
 
-class StrictTransport(httpx2.BaseTransport):
-    """Passes everything on as it is, and keeps it in ``heard``."""
+class StrictEar:
+    """Keeps what is said in ``heard``."""
 
     def __init__(self) -> None:
-        self._inner = httpx2.HTTPTransport()
         self.heard: list[Heard] = []
 
-    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-        response = self._inner.handle_request(request)
-        body = request.read()
-        heard = Heard(
-            request.url.path,
-            json.loads(body) if body else {},
-            response.status_code,
-            response.headers,
-        )
+    def hear(self, body: bytes, request: httpx2.Request, response: httpx2.Response) -> Heard:
+        """A request with this body and the head of its answer, whose body is still to come."""
+        said = json.loads(body) if body else {}
+        heard = Heard(request.url.path, said, response.status_code, response.headers)
         self.heard.append(heard)
-        response.stream = _Ear(response.stream, heard)
-        return response
-
-    def close(self) -> None:
-        self._inner.close()
+        return heard
 
     def problems(self) -> list[str]:
         """What is wrong with what was heard, which is forgotten now."""
@@ -85,20 +73,68 @@ class StrictTransport(httpx2.BaseTransport):
         return [f"{one.path}: {problem}" for one in heard for problem in problems(one)]
 
 
-class _Ear(httpx2.SyncByteStream):
+class StrictTransport(StrictEar, httpx2.BaseTransport):
+    """Passes everything on as it is."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._inner = httpx2.HTTPTransport()
+
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        response = self._inner.handle_request(request)
+        heard = self.hear(request.read(), request, response)
+        response.stream = _HeardStream(response.stream, heard)
+        return response
+
+    def close(self) -> None:
+        self._inner.close()
+
+
+class AsyncStrictTransport(StrictEar, httpx2.AsyncBaseTransport):
+    """The same for the SDKs' clients on asyncio."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._inner = httpx2.AsyncHTTPTransport()
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        response = await self._inner.handle_async_request(request)
+        heard = self.hear(await request.aread(), request, response)
+        response.stream = _AsyncHeardStream(response.stream, heard)
+        return response
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+class _HeardStream(httpx2.SyncByteStream):
     def __init__(self, stream: Any, heard: Heard) -> None:
         self._stream = stream
         self._heard = heard
 
     def __iter__(self) -> Iterator[bytes]:
         for piece in self._stream:
-            self._heard.reads.append(piece)
             self._heard.raw += piece
             yield piece
         self._heard.whole = True
 
     def close(self) -> None:
         self._stream.close()
+
+
+class _AsyncHeardStream(httpx2.AsyncByteStream):
+    def __init__(self, stream: Any, heard: Heard) -> None:
+        self._stream = stream
+        self._heard = heard
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for piece in self._stream:
+            self._heard.raw += piece
+            yield piece
+        self._heard.whole = True
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
 
 
 def problems(heard: Heard) -> Iterator[str]:
