@@ -15,6 +15,7 @@ Stands outside of everything that is built per upstream.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -113,6 +114,7 @@ class Routing:
         exchange: Exchange,
     ) -> None:
         """One candidate after the other, until one can be reached."""
+        changes = dict(exchange.changes)  # those of outer middlewares, which stay
         for place, (upstream, model) in enumerate(candidates, 1):
             exchange.upstream, exchange.model = upstream, model
             if model != exchange.client_model:
@@ -125,6 +127,7 @@ class Routing:
                 if place == len(candidates):
                     raise
             exchange.retries += 1
+            exchange.changes, exchange.losses = Counter(changes), []
             body.reset()
 
     async def _other(self, scope: Scope, receive: Receive, send: Send, exchange: Exchange) -> None:

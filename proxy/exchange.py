@@ -53,7 +53,6 @@ class Exchange:
         "error",
         "losses",
         "model",
-        "observation",
         "request_id",
         "retries",
         "started_at",
@@ -75,7 +74,6 @@ class Exchange:
         self.usage: Usage | None = None
         self.error: str | None = None
         self.started_at = time.perf_counter()
-        self.observation: Any = None
 
     @classmethod
     def of(cls, scope: Scope) -> Exchange:

@@ -1,4 +1,4 @@
-"""What the log and the metrics see of an answer: noted once, by the outermost of them."""
+"""What the log and the metrics see of an answer: noted once, where nobody stands between them."""
 
 from __future__ import annotations
 
@@ -63,8 +63,6 @@ class Observation:
 
 
 def observe(scope: Scope, send: Send) -> tuple[Exchange, Observation]:
-    """The exchange of this request and what is seen of its answer."""
-    exchange = Exchange.of(scope)
-    if exchange.observation is None:
-        exchange.observation = Observation(send)
-    return exchange, exchange.observation
+    """The exchange of this request and what is seen of its answer: by the one that observes it
+    already, unless somebody who may change the answer stands between."""
+    return Exchange.of(scope), send if isinstance(send, Observation) else Observation(send)
