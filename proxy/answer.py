@@ -125,6 +125,8 @@ class AnswerSend:
             await self.send_events(message["events"], more=message["more_body"])
         elif self._pass:
             await self._send(message)
+        elif kind == EVENTS and self._whole:  # a stream that nobody asked for
+            await self._feed_bytes(sse.encode(message["events"]), more=message["more_body"])
         elif kind == EVENTS:
             await self._feed(message["events"], more=message["more_body"])
         elif kind == "http.response.body":

@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from toolwire.proxy.errors import UpstreamCut
+from toolwire.proxy.errors import InvalidRequest, UpstreamCut
 from toolwire.proxy.protocols import failure as failures
 from toolwire.proxy.protocols import json
 from toolwire.proxy.protocols.identifiers import random_id
@@ -216,10 +216,19 @@ class ResponsesRepair:
             return event
         if not changes:
             return Event(event.data, kind, parsed=chunk)
-        document = {**json.decode(event.data or b""), **changes}
+        document = {**_document(event.data or b""), **changes}
         if kind in _HAS_LOGPROBS:  # clients demand them, but nothing is read for them alone
             document.setdefault("logprobs", [])
         return Event(json.encode(document), kind)
 
     def _count(self, kind: str) -> None:
         self.repairs[kind] = self.repairs.get(kind, 0) + 1
+
+
+def _document(data: bytes) -> dict[str, Any]:
+    """The whole of an event that was read in part before; a byte that is no UTF-8 may stand in the
+    rest of it."""
+    try:
+        return json.decode_object(data)
+    except InvalidRequest:
+        return json.decode_object(data.decode("utf-8", "replace").encode())
