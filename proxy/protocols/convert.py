@@ -109,7 +109,7 @@ def _keep_from_others(turns: list[Turn], vendor: str, losses: Losses) -> None:
     """Takes signatures and ciphertext of another vendor off: they mean nothing here."""
     for turn in turns:
         for place, part in enumerate(turn.parts):
-            if isinstance(part, Thinking) and part.vendor not in (None, vendor):
+            if type(part) is Thinking and part.vendor not in (None, vendor):
                 turn.parts[place] = Thinking(text=part.text, summary=part.summary, at=part.at)
                 if part.at:
                     losses.drop(part.at, f"it was signed by {part.vendor}, not by {vendor}")
@@ -123,9 +123,9 @@ def _wrap_freeform(request: Request, renaming: Renaming) -> None:
     ]
     for turn in request.turns:
         for place, part in enumerate(turn.parts):
-            if isinstance(part, Call) and part.custom:
+            if type(part) is Call and part.custom:
                 turn.parts[place] = freeform.wrap_call(part)
-            elif isinstance(part, Result) and part.custom:
+            elif type(part) is Result and part.custom:
                 turn.parts[place] = replace(part, custom=False)
     if request.choice is not None and request.choice.custom:
         request.choice = replace(request.choice, custom=False)
@@ -133,7 +133,7 @@ def _wrap_freeform(request: Request, renaming: Renaming) -> None:
 
 def _rename(request: Request, quirks: Limits, renaming: Renaming) -> None:
     """Gives tools, calls and the choice names that the target allows."""
-    calls = [part for turn in request.turns for part in turn.parts if isinstance(part, Call)]
+    calls = [part for turn in request.turns for part in turn.parts if type(part) is Call]
     tools = [tool for tool in request.tools if isinstance(tool, FunctionTool | CustomTool)]
     legal = legal_names(
         {*(tool.name for tool in tools), *(call.name for call in calls)},
@@ -163,7 +163,7 @@ def _legalize_ids(turns: list[Turn], pattern: str) -> None:
     legal = re.compile(pattern)
     for turn in turns:
         for part in turn.parts:
-            if isinstance(part, Call):
+            if type(part) is Call:
                 part.id = legal_id(part.id, legal)
-            elif isinstance(part, Result):
+            elif type(part) is Result:
                 part.call_id = legal_id(part.call_id, legal)

@@ -77,11 +77,20 @@ def of_type(value: Any, kind: type[T], path: str) -> T:
     raise wrong_type(value, _WORDS[kind], path)
 
 
-def one_of(value: str, allowed: Collection[str], path: str) -> str:
-    """``value`` itself, if it is among ``allowed``."""
+def one_of(document: dict[str, Any], name: str, allowed: Collection[str], at: str = "") -> str:
+    """A string that must be there, and among ``allowed``."""
+    value = required(document, name, str, at)
     if value in allowed:
         return value
+    path = path_of(at, name)
     raise invalid(path, f"must be one of {', '.join(allowed)}, not {value!r}")
+
+
+def unknown(document: dict[str, Any], known: frozenset[str]) -> dict[str, Any]:
+    """The fields that are none of ``known`` and neither null nor false nor empty."""
+    if known.issuperset(document):
+        return {}
+    return {name: value for name, value in document.items() if name not in known and value}
 
 
 def wrong_type(value: Any, expected: str, path: str) -> InvalidRequest:

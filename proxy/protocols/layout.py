@@ -21,7 +21,9 @@ from toolwire.proxy.protocols.neutral import Call, Losses, Part, Result, Role, T
 _NO_RESULT = "[No result was given for this tool call.]"
 _ORPHAN = "[Result of a tool call that is not in this conversation: {id}]"
 
-_MERGED_ROLES = (Role.USER, Role.ASSISTANT)
+# Looked up once: members of an Enum are slow to get at before Python 3.12, and so is
+# ``isinstance`` where a struct is of another class, so that types are compared here.
+_USER, _ASSISTANT = Role.USER, Role.ASSISTANT
 
 
 def arrange(turns: list[Turn], losses: Losses) -> list[Turn]:
@@ -40,15 +42,16 @@ def arrange(turns: list[Turn], losses: Losses) -> list[Turn]:
     Takes time linear in the number of parts.
     """
     pairing = _Pairing(losses)
-    spoken = [pairing.read(turn) for turn in turns if any(map(_says_something, turn.parts))]
+    spoken = [pairing.read(turn) for turn in turns]
     layout = _Layout(losses)
-    for turn, slots in spoken:
-        layout.add(turn, slots)
+    for paired in spoken:
+        if paired is not None:
+            layout.add(*paired)
     layout.close()
     return layout.turns
 
 
-class _Slot(Struct):
+class _Slot(Struct, gc=False):
     """A call, and the place for its result."""
 
     call: Call
@@ -77,19 +80,24 @@ class _Pairing:
         self._run = 0
         self._calls = 0
 
-    def read(self, turn: Turn) -> tuple[Turn, list[_Slot]]:
-        """The turn without empty text and results, perhaps empty; the slots of its calls."""
+    def read(self, turn: Turn) -> tuple[Turn, list[_Slot]] | None:
+        """The turn without empty text and results, perhaps empty; the slots of its calls.  None
+        where it says nothing at all."""
         parts: list[Part] = []
         slots: list[_Slot] = []
+        answers = False
         for part in turn.parts:
-            if isinstance(part, Call):
+            if type(part) is Call:
                 slots.append(self._slot(part))
                 parts.append(slots[-1].call)
-            elif isinstance(part, Result):
+            elif type(part) is Result:
+                answers = True
                 parts += self._answer(part)
-            elif _says_something(part):
+            elif type(part) is not Text or part.text:
                 parts.append(part)
-        if turn.role is not Role.ASSISTANT:
+        if not parts and not answers:
+            return None
+        if turn.role is not _ASSISTANT:
             self._run += 1
         return Turn(turn.role, parts, turn.name, turn.at), slots
 
@@ -163,18 +171,18 @@ class _Layout:
         if last is not None and _one_speaker(last, turn):
             last.parts += turn.parts
         else:
-            results = self._results()
-            if results and turn.role is Role.USER:
+            results = self._results() if self._owed else []
+            if results and turn.role is _USER:
                 turn.parts[:0] = results
             elif results:
-                self.turns.append(Turn(Role.USER, results))
+                self.turns.append(Turn(_USER, results))
             if turn.parts:
                 self.turns.append(turn)
         self._owed += slots
 
     def close(self) -> None:
         if results := self._results():
-            self.turns.append(Turn(Role.USER, results))
+            self.turns.append(Turn(_USER, results))
 
     def _results(self) -> list[Part]:
         results: list[Part] = [slot.result or self._placeholder(slot.call) for slot in self._owed]
@@ -186,9 +194,6 @@ class _Layout:
         return Result(call.id, [Text(_NO_RESULT)], is_error=True, custom=call.custom)
 
 
-def _says_something(part: Part) -> bool:
-    return not isinstance(part, Text) or part.text != ""
-
-
 def _one_speaker(last: Turn, turn: Turn) -> bool:
-    return turn.role is last.role and turn.name == last.name and turn.role in _MERGED_ROLES
+    role = turn.role
+    return role is last.role and turn.name == last.name and (role is _USER or role is _ASSISTANT)

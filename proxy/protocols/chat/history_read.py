@@ -11,7 +11,7 @@ from toolwire.proxy.protocols.chat import reasoning_blocks
 from toolwire.proxy.protocols.chat.content import read_content
 from toolwire.proxy.protocols.chat.response import extra_of_call
 from toolwire.proxy.protocols.chat.tools_read import read_cache
-from toolwire.proxy.protocols.fields import invalid, objects, one_of, optional, required
+from toolwire.proxy.protocols.fields import invalid, objects, one_of, optional, required, unknown
 from toolwire.proxy.protocols.identifiers import derived_id
 from toolwire.proxy.protocols.neutral import (
     Cache,
@@ -70,7 +70,7 @@ class _Reader:
         self._legacy_ids: dict[str, str] = {}
 
     def read(self, message: dict[str, Any], at: str) -> Turn:
-        said = one_of(required(message, "role", str, at), _ROLES, f"{at}.role")
+        said = one_of(message, "role", _ROLES, at)
         role = _ROLES[said]
         match said:
             case "tool" | "function":
@@ -114,11 +114,11 @@ class _Reader:
         if kind not in ("function", "custom"):
             raise invalid(f"{at}.type", 'must be "function" or "custom"')
         body = required(call, kind, dict, at)
-        text = "arguments" if kind == "function" else "input"
+        inner, text = f"{at}.{kind}", "arguments" if kind == "function" else "input"
         read = Call(
             id=required(call, "id", str, at),
-            name=required(body, "name", str, f"{at}.{kind}"),
-            arguments=optional(body, text, str, f"{at}.{kind}") or "",
+            name=required(body, "name", str, inner),
+            arguments=optional(body, text, str, inner) or "",
             custom=kind == "custom",
             cache=read_cache(call, at),
             extra=extra_of_call(call),
@@ -138,12 +138,11 @@ class _Reader:
 
 def _read_thinking(message: dict[str, Any], at: str) -> list[Thinking]:
     """The signed blocks that a Messages upstream gave, else the text of the reasoning."""
-    path = f"{at}.{reasoning_blocks.BLOCKS}"
     blocks = objects(message, reasoning_blocks.BLOCKS, at)
     if signed := reasoning_blocks.read_blocks([block for _, block in blocks]):
         vendor = optional(message, reasoning_blocks.VENDOR, str, at)
         for part in signed:
-            part.at, part.vendor = path, vendor
+            part.at, part.vendor = f"{at}.{reasoning_blocks.BLOCKS}", vendor
         return signed
     for name in ("reasoning_content", "reasoning"):
         value = message.get(name)
@@ -157,8 +156,7 @@ def _unknown(message: dict[str, Any], at: str) -> list[Part]:
     and so each is reported."""
     return [
         Opaque("chat", {name: value}, f"{at}.{name}")
-        for name, value in message.items()
-        if name not in _KNOWN and value
+        for name, value in unknown(message, _KNOWN).items()
     ]
 
 

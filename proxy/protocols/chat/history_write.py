@@ -11,6 +11,7 @@ from toolwire.proxy.protocols.chat.content import write_part
 from toolwire.proxy.protocols.chat.response import write_call
 from toolwire.proxy.protocols.codec import Quirks
 from toolwire.proxy.protocols.neutral import (
+    Cache,
     Call,
     DocumentPart,
     Image,
@@ -31,6 +32,9 @@ _IMAGE_FOLLOWS = "[The result is in the next user message.]"
 _LABEL = "Result of the call {id} ({name}):"
 _LABEL_WITHOUT_NAME = "Result of the call {id}:"
 
+# Looked up once, and types are compared: see ``layout``.
+_SYSTEM, _USER, _ASSISTANT = Role.SYSTEM, Role.USER, Role.ASSISTANT
+
 
 def write_messages(request: Request, quirks: Quirks, losses: Losses) -> list[dict[str, Any]]:
     """The messages of arranged turns: each result of a user turn is a message of its own, before
@@ -48,11 +52,11 @@ class _Writer:
         self._names: dict[str, str] = {}
 
     def write(self, turn: Turn) -> list[dict[str, Any]]:
-        if turn.role is Role.ASSISTANT:
+        if turn.role is _ASSISTANT:
             return self._assistant(turn)
-        if turn.role is Role.USER:
+        if turn.role is _USER:
             return self._user(turn)
-        known = turn.role is Role.SYSTEM or self._quirks.developer_role
+        known = turn.role is _SYSTEM or self._quirks.developer_role
         return self._message(turn.role.value if known else "system", turn.parts, turn.name)
 
     # ------------------------------------------------------------------------ user and system
@@ -60,7 +64,7 @@ class _Writer:
         messages: list[dict[str, Any]] = []
         parts: list[Part] = []
         for part in turn.parts:
-            if isinstance(part, Result):
+            if type(part) is Result:
                 message, media = self._result(part)
                 messages.append(message)
                 parts += media
@@ -70,48 +74,59 @@ class _Writer:
 
     def _message(self, role: str, parts: list[Part], name: str | None) -> list[dict[str, Any]]:
         """One message, or none where no part can be carried."""
-        written = self._content(parts)
-        if not written:
+        content = self._content(parts, "\n\n")
+        if not content:
             return []
-        message: dict[str, Any] = {"role": role, "content": _plain(written, "\n\n")}
+        message: dict[str, Any] = {"role": role, "content": content}
         if name is not None:
             message["name"] = name
         return [message]
 
-    def _content(self, parts: list[Part]) -> list[dict[str, Any]]:
+    def _content(self, parts: list[Part], joiner: str) -> str | list[dict[str, Any]]:
+        """One string where all parts are plain text, which every upstream understands."""
+        texts = [
+            part.text
+            for part in parts
+            if type(part) is Text and part.cache is None and part.citations is None
+        ]
+        if len(texts) == len(parts):
+            return joiner.join(texts)
+        return _plain(self._written(parts), joiner)
+
+    def _written(self, parts: list[Part]) -> list[dict[str, Any]]:
         written = (write_part(part, self._client, self._quirks, self._losses) for part in parts)
         return [part for part in written if part is not None]
 
     # -------------------------------------------------------------------------------- results
     def _result(self, result: Result) -> tuple[dict[str, Any], list[Part]]:
         """The ``tool`` message, and what has to follow it in a user message."""
-        inside: list[Part] = []
-        media: list[Part] = []
-        for part in result.parts:
-            (media if self._follows(part) else inside).append(part)
+        inside = result.parts
+        media = [part for part in inside if self._follows(part)]
         if media:
+            inside = [part for part in inside if not self._follows(part)] or [Text(_IMAGE_FOLLOWS)]
             media.insert(0, Text(self._label(result.call_id)))
-            inside = inside or [Text(_IMAGE_FOLLOWS)]
         if result.is_error:
             inside = marked_as_failed(inside)
-        content = self._content(inside)
-        if result.cache is not None:
-            if content and self._quirks.cache_control:
-                content[-1].setdefault("cache_control", result.cache.value)
-            else:
-                self._losses.drop(result.cache.at, "the upstream takes no cache marks")
-        message = {
-            "role": "tool",
-            "tool_call_id": result.call_id,
-            "content": _plain(content, "\n"),
-        }
-        return message, media
+        if result.cache is None:
+            content = self._content(inside, "\n")
+        else:
+            content = _plain(self._marked(inside, result.cache), "\n")
+        return {"role": "tool", "tool_call_id": result.call_id, "content": content}, media
+
+    def _marked(self, parts: list[Part], cache: Cache) -> list[dict[str, Any]]:
+        """The mark of a whole result stands on the last part of its message."""
+        written = self._written(parts)
+        if written and self._quirks.cache_control:
+            written[-1].setdefault("cache_control", cache.value)
+        else:
+            self._losses.drop(cache.at, "the upstream takes no cache marks")
+        return written
 
     def _follows(self, part: Part) -> bool:
         """Whether a part of a result has no place in a ``tool`` message."""
-        if isinstance(part, Image):
+        if type(part) is Image:
             return not self._quirks.tool_result_images
-        return isinstance(part, DocumentPart) and part.source.text is None
+        return type(part) is DocumentPart and part.source.text is None
 
     def _label(self, call_id: str) -> str:
         name = self._names.get(call_id)
@@ -125,16 +140,15 @@ class _Writer:
         calls: list[Call] = []
         reasoning = ""
         for part in turn.parts:
-            match part:
-                case Call():
-                    calls.append(part)
-                case Thinking():
-                    reasoning += self._thinking(part)
-                case Opaque(protocol="chat", value=dict() as fields) if "type" not in fields:
-                    message |= fields
-                case _:
-                    spoken.append(part)
-        content = _plain(self._content(spoken), "")
+            if type(part) is Call:
+                calls.append(part)
+            elif type(part) is Thinking:
+                reasoning += self._thinking(part)
+            elif type(part) is Opaque and (fields := _fields_of(part)) is not None:
+                message |= fields
+            else:
+                spoken.append(part)
+        content = self._content(spoken, "")
         message["content"] = content or (None if calls else "")
         if turn.name is not None:
             message["name"] = turn.name
@@ -159,6 +173,13 @@ class _Writer:
         for name in extra:
             self._losses.drop(f"{call.at}.{name}", "Chat Completions has no such field")
         return write_call(call)
+
+
+def _fields_of(part: Opaque) -> dict[str, Any] | None:
+    """Fields of a message that only Chat Completions has; None for a part of its content."""
+    fields = part.value
+    own = part.protocol == "chat" and isinstance(fields, dict) and "type" not in fields
+    return fields if own else None
 
 
 def _plain(content: list[dict[str, Any]], joiner: str) -> str | list[dict[str, Any]]:

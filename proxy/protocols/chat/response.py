@@ -14,6 +14,7 @@ from toolwire.proxy.protocols.chat import usage as token_counts
 from toolwire.proxy.protocols.chat.answer_repair import OBJECT, repair_answer
 from toolwire.proxy.protocols.chat.errors import error_document, read_error
 from toolwire.proxy.protocols.chat.wire import lenient_usage
+from toolwire.proxy.protocols.fields import unknown
 from toolwire.proxy.protocols.identifiers import random_id
 from toolwire.proxy.protocols.neutral import (
     Answer,
@@ -107,9 +108,10 @@ def _read_call(call: dict[str, Any]) -> Call:
 
 def extra_of_call(call: dict[str, Any]) -> dict[str, Any] | None:
     """The fields of a call that are not documented, for ``Call.extra``; ``index`` says nothing."""
-    known = ("id", "type", "index", "function", "custom", "cache_control")
-    unknown = {name: value for name, value in call.items() if name not in known and value}
-    return unknown or None
+    return unknown(call, _CALL_FIELDS) or None
+
+
+_CALL_FIELDS = frozenset({"id", "type", "index", "function", "custom", "cache_control"})
 
 
 # ------------------------------------------------------------------------------------- write

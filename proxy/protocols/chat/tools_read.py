@@ -7,7 +7,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolwire.proxy.protocols.fields import invalid, objects, optional, required, wrong_type
+from toolwire.proxy.protocols.fields import (
+    invalid,
+    objects,
+    optional,
+    required,
+    unknown,
+    wrong_type,
+)
 from toolwire.proxy.protocols.neutral import (
     Cache,
     Choice,
@@ -17,8 +24,10 @@ from toolwire.proxy.protocols.neutral import (
     Tool,
 )
 
-_KNOWN_OF_TOOL = ("type", "name", "function", "custom", "cache_control")
-_KNOWN_OF_FUNCTION = ("type", "name", "description", "parameters", "strict", "cache_control")
+_KNOWN_OF_TOOL = frozenset({"type", "name", "function", "custom", "cache_control"})
+_KNOWN_OF_FUNCTION = frozenset(
+    {"type", "name", "description", "parameters", "strict", "cache_control"}
+)
 """Some clients say type and name twice, inside and outside of the function."""
 
 
@@ -44,8 +53,6 @@ def _read_tool(tool: dict[str, Any], at: str) -> Tool:
 def _read_function(
     function: dict[str, Any], inner: str, tool: dict[str, Any], at: str
 ) -> FunctionTool:
-    unknown = {k: v for k, v in function.items() if k not in _KNOWN_OF_FUNCTION and v}
-    unknown |= {k: v for k, v in tool.items() if k not in _KNOWN_OF_TOOL and v}
     return FunctionTool(
         name=required(function, "name", str, inner),
         description=optional(function, "description", str, inner),
@@ -53,7 +60,7 @@ def _read_function(
         strict=optional(function, "strict", bool, inner),
         # some clients put the mark inside: https://docs.litellm.ai/docs/completion/prompt_caching
         cache=read_cache(tool, at) or read_cache(function, inner),
-        extra=unknown or None,
+        extra=unknown(function, _KNOWN_OF_FUNCTION) | unknown(tool, _KNOWN_OF_TOOL) or None,
         at=at,
     )
 

@@ -33,27 +33,32 @@ from toolwire.proxy.protocols.neutral import (
 Block = dict[str, Any]
 
 
-def read_content(content: Any, at: str) -> list[Part]:
-    """The parts of a ``content`` (or ``system``): a string, or an array of blocks."""
+def read_content(content: Any, at: str, role: Role | None = None) -> list[Part]:
+    """The parts of a ``content`` (or ``system``): a string, or an array of blocks.
+
+    ``role`` is whose message it is, None inside of a block.  Raises ``InvalidRequest`` for a call
+    that is not the assistant's and a result that is.
+    """
     if isinstance(content, str):
         return [Text(content, at=at)]
     if not isinstance(content, list):
         raise wrong_type(content, "a string or an array of blocks", at)
-    return [part for i, block in enumerate(content) for part in _read_block(block, f"{at}[{i}]")]
+    return [
+        part
+        for index, block in enumerate(content)
+        for part in _read_block(block, f"{at}[{index}]", role)
+    ]
 
 
-def check_speakers(parts: list[Part], role: Role) -> None:
-    """Raises ``InvalidRequest`` for a call that is not the assistant's and a result that is."""
-    for part in parts:
-        if isinstance(part, Call) and role is not Role.ASSISTANT:
-            raise invalid(part.at, "is a tool_use block: it may only stand in an assistant message")
-        if isinstance(part, Result) and role is not Role.USER:
-            raise invalid(part.at, "is a tool_result block: it may only stand in a user message")
+_SPEAKERS = {"tool_use": Role.ASSISTANT, "tool_result": Role.USER}
 
 
-def _read_block(block: Any, at: str) -> list[Part]:
+def _read_block(block: Any, at: str, role: Role | None) -> list[Part]:
     block = of_type(block, dict, at)
     kind = required(block, "type", str, at)
+    speaker = _SPEAKERS.get(kind, role)
+    if speaker is not role and speaker is not None and role is not None:
+        raise invalid(at, f"is a {kind} block: only a message of the {speaker.value} may hold one")
     if kind == "search_result":
         return _search_result(block, at)
     if kind == "document" and _type_of(block.get("source")) == "content":
@@ -89,6 +94,8 @@ def _type_of(value: Any) -> Any:
 
 def read_cache(fields: Block, at: str) -> Cache | None:
     """The prompt-cache mark of a block or tool."""
+    if "cache_control" not in fields:
+        return None
     value = optional(fields, "cache_control", dict, at)
     return None if value is None else Cache(value, f"{at}.cache_control")
 
@@ -107,7 +114,7 @@ def _image(block: Block, at: str) -> Part:
     source = _source(required(block, "source", dict, at), f"{at}.source")
     if source is None:
         return Opaque("messages", block, at)
-    return Image(source, cache=read_cache(block, at), extra=_beside(block, "source"), at=at)
+    return Image(source, cache=read_cache(block, at), extra=beside(block, _IMAGE_FIELDS), at=at)
 
 
 def _document(block: Block, at: str) -> Part:
@@ -118,15 +125,22 @@ def _document(block: Block, at: str) -> Part:
         source,
         name=optional(block, "title", str, at),
         cache=read_cache(block, at),
-        extra=_beside(block, "source", "title"),
+        extra=beside(block, _DOCUMENT_FIELDS),
         at=at,
     )
 
 
-def _beside(block: Block, *known: str) -> dict[str, Any] | None:
-    """The fields that a part has no place for."""
-    known = (*known, "type", "cache_control")
-    return {k: v for k, v in block.items() if k not in known and v is not None} or None
+_IMAGE_FIELDS = frozenset({"type", "source", "cache_control"})
+_DOCUMENT_FIELDS = _IMAGE_FIELDS | {"title"}
+_CALL_FIELDS = frozenset({"type", "id", "name", "input", "cache_control", "caller"})
+"""``caller`` tells by which way the model called; to another model it says nothing."""
+
+
+def beside(document: dict[str, Any], known: frozenset[str]) -> dict[str, Any] | None:
+    """The fields of a block or tool that are none of ``known``; None for none."""
+    if known.issuperset(document):
+        return None
+    return {k: v for k, v in document.items() if k not in known and v is not None} or None
 
 
 def _source(source: Block, at: str) -> Source | None:
@@ -151,8 +165,7 @@ def _tool_use(block: Block, at: str) -> Part:
         required(block, "name", str, at),
         json.encode_text(required(block, "input", dict, at)),
         cache=read_cache(block, at),
-        # "caller" tells by which way the model called; to another model it says nothing
-        extra=_beside(block, "id", "name", "input", "caller"),
+        extra=beside(block, _CALL_FIELDS),
         at=at,
     )
 

@@ -16,7 +16,7 @@ from toolwire.proxy.protocols.fields import (
     optional_number,
     required,
 )
-from toolwire.proxy.protocols.messages.blocks_read import check_speakers, read_content
+from toolwire.proxy.protocols.messages.blocks_read import read_content
 from toolwire.proxy.protocols.messages.thinking import read_thinking
 from toolwire.proxy.protocols.messages.tools_read import read_choice, read_tools
 from toolwire.proxy.protocols.neutral import Request, Role, Structured, Turn
@@ -74,7 +74,7 @@ def read_request(document: dict[str, Any]) -> Request:
 def _read_turns(document: dict[str, Any]) -> list[Turn]:
     turns = []
     if (system := document.get("system")) is not None:
-        turns.append(Turn(Role.SYSTEM, read_content(system, "system"), at="system"))
+        turns.append(Turn(Role.SYSTEM, read_content(system, "system", Role.SYSTEM), at="system"))
     for index, message in enumerate(required(document, "messages", list)):
         turns.append(_read_turn(message, f"messages[{index}]"))
     return turns
@@ -82,10 +82,8 @@ def _read_turns(document: dict[str, Any]) -> list[Turn]:
 
 def _read_turn(message: Any, at: str) -> Turn:
     message = of_type(message, dict, at)
-    role = _ROLES[one_of(required(message, "role", str, at), _ROLES, f"{at}.role")]
-    parts = read_content(message.get("content"), f"{at}.content")
-    check_speakers(parts, role)
-    return Turn(role, parts, at=at)
+    role = _ROLES[one_of(message, "role", _ROLES, at)]
+    return Turn(role, read_content(message.get("content"), f"{at}.content", role), at=at)
 
 
 def _read_stop(document: dict[str, Any]) -> list[str]:

@@ -8,10 +8,12 @@ from __future__ import annotations
 from typing import Any
 
 from toolwire.proxy.protocols.fields import invalid, of_type, optional, required
-from toolwire.proxy.protocols.messages.blocks_read import read_cache
+from toolwire.proxy.protocols.messages.blocks_read import beside, read_cache
 from toolwire.proxy.protocols.neutral import Choice, FunctionTool, HostedTool, Tool
 
-_FUNCTION_FIELDS = {"type", "name", "description", "input_schema", "strict", "cache_control"}
+_FUNCTION_FIELDS = frozenset(
+    {"type", "name", "description", "input_schema", "strict", "cache_control"}
+)
 
 _CHOICES = ("auto", "any", "tool", "none")
 
@@ -27,18 +29,13 @@ def _read_tool(tool: dict[str, Any], at: str) -> Tool:
     kind = optional(tool, "type", str, at)
     if kind not in (None, "custom") and "input_schema" not in tool:
         return HostedTool("messages", tool, at)
-    extra = {
-        name: value
-        for name, value in tool.items()
-        if name not in _FUNCTION_FIELDS and value is not None
-    }
     return FunctionTool(
         name=required(tool, "name", str, at),
         description=optional(tool, "description", str, at),
         schema=optional(tool, "input_schema", dict, at),
         strict=optional(tool, "strict", bool, at),
         cache=read_cache(tool, at),
-        extra=extra or None,
+        extra=beside(tool, _FUNCTION_FIELDS),
         at=at,
     )
 

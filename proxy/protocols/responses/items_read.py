@@ -34,7 +34,7 @@ def _read_item(item: dict[str, Any], at: str, known: dict[str, tuple[str, str]])
         raise invalid(path, "is missing")
     match kind:
         case "message":
-            role = one_of(required(item, "role", str, at), _ROLES, f"{at}.role")
+            role = one_of(item, "role", _ROLES, at)
             return Turn(_ROLES[role], read_content(item, "content", at), at=at)
         case "function_call":
             arguments = optional(item, "arguments", str, at) or ""

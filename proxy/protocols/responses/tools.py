@@ -72,7 +72,7 @@ def read_choice(document: dict[str, Any]) -> Choice | None:
     if value is None:
         return None
     if isinstance(value, str):
-        one_of(value, _MODES, "tool_choice")
+        one_of(document, "tool_choice", _MODES)
         return Choice(mode=value)  # type: ignore[arg-type] # one of the modes
     if not isinstance(value, dict):
         raise wrong_type(value, "a string or an object", "tool_choice")
@@ -86,8 +86,7 @@ def read_choice(document: dict[str, Any]) -> Choice | None:
 
 
 def _read_allowed(value: dict[str, Any]) -> Choice:
-    mode = required(value, "mode", str, "tool_choice")
-    one_of(mode, ("auto", "required"), "tool_choice.mode")
+    mode = one_of(value, "mode", ("auto", "required"), "tool_choice")
     allowed = []
     for at, tool in objects(value, "tools", "tool_choice"):
         if tool.get("type") in ("function", "custom"):

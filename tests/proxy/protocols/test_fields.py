@@ -17,6 +17,7 @@ from toolwire.proxy.protocols.fields import (
     optional,
     optional_number,
     required,
+    unknown,
 )
 
 DOCUMENT: dict[str, Any] = {
@@ -99,8 +100,19 @@ def test_objects_come_with_their_paths() -> None:
 
 
 def test_a_word_that_is_none_of_the_few() -> None:
-    assert one_of("a", ("a", "b"), "mode") == "a"
-    assert told(one_of, "c", ("a", "b"), "mode") == ("mode", "mode must be one of a, b, not 'c'")
+    word = {"mode": "a"}
+    assert one_of(word, "mode", ("a", "b")) == "a"
+    assert told(one_of, word, "mode", ("c", "d"), "x") == (
+        "x.mode",
+        "x.mode must be one of c, d, not 'a'",
+    )
+    assert told(one_of, {}, "mode", ("a",))[1] == "mode is missing; it must be a string"
+
+
+def test_unknown_fields_that_say_something() -> None:
+    known = frozenset({"id"})
+    assert unknown({"id": 1}, known) == {}
+    assert unknown({"id": 1, "x": 0, "y": [1], "z": None, "w": ""}, known) == {"y": [1]}
 
 
 def test_a_fault_follows_the_path() -> None:

@@ -81,7 +81,7 @@ def test_a_thread_is_refused_in_the_words_that_clients_know(kind: str) -> None:
                 ]
             },
             "messages[0].content[0]",
-            "is a tool_use block: it may only stand in an assistant message",
+            "is a tool_use block: only a message of the assistant may hold one",
         ),
         (
             {
@@ -90,7 +90,7 @@ def test_a_thread_is_refused_in_the_words_that_clients_know(kind: str) -> None:
                 ]
             },
             "messages[0].content[0]",
-            "is a tool_result block: it may only stand in a user message",
+            "is a tool_result block: only a message of the user may hold one",
         ),
         ({"tools": [1]}, "tools[0]", "must be an object, not an integer"),
         ({"tools": [{}]}, "tools[0].name", "is missing; it must be a string"),
