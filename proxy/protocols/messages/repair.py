@@ -36,8 +36,8 @@ def repair_answer(document: dict[str, Any]) -> dict[str, int]:
         if isinstance(block, dict):
             repair_block(block, repairs)
     called = any(_is_call(block) for block in document["content"])
-    reason = document.get("stop_reason")
-    if (corrected := corrected_reason(reason, called=called)) != reason:
+    reason, sequence = document.get("stop_reason"), document.get("stop_sequence")
+    if (corrected := corrected_reason(reason, called=called, sequence=sequence)) != reason:
         document["stop_reason"] = corrected
         repairs["stop_reason_corrected"] += 1
     return dict(repairs)
@@ -87,10 +87,13 @@ def _repair_call(block: dict[str, Any], repairs: Counter[str]) -> None:
         repairs["tool_input_as_object"] += 1
 
 
-def corrected_reason(reason: Any, *, called: bool) -> str:
-    """The stop reason of an answer that is complete; ``called``: it holds calls for the client."""
+def corrected_reason(reason: Any, *, called: bool, sequence: Any = None) -> str:
+    """The stop reason of an answer that is complete; ``called``: it holds calls for the client;
+    ``sequence``: its ``stop_sequence``, beside which llama.cpp says ``end_turn``."""
     if called and reason in (None, "", "end_turn", "stop_sequence"):
         return "tool_use"
+    if reason == "end_turn" and sequence:
+        return "stop_sequence"
     return reason if isinstance(reason, str) and reason else "end_turn"
 
 

@@ -129,7 +129,9 @@ class MessagesStreamRepair:
             delta = document["delta"] = {}
         if reason := delta.get("stop_reason"):
             self._state = _State.STOPPED
-            if (corrected := corrected_reason(reason, called=self._called)) != reason:
+            sequence = delta.get("stop_sequence")
+            corrected = corrected_reason(reason, called=self._called, sequence=sequence)
+            if corrected != reason:
                 delta["stop_reason"] = corrected
                 self.repairs["stop_reason_corrected"] += 1
         if "stop_sequence" not in delta:

@@ -55,6 +55,12 @@ def test_calls_are_the_reason_to_stop(reason: Any) -> None:
     assert repairs == {"stop_reason_corrected": 1}
 
 
+def test_the_sequence_that_stopped_it_is_the_reason() -> None:
+    document, repairs = repaired(stop_reason="end_turn", stop_sequence="END")
+    assert (document["stop_reason"], document["stop_sequence"]) == ("stop_sequence", "END")
+    assert repairs == {"stop_reason_corrected": 1}
+
+
 def test_a_call_that_was_cut_stays_cut() -> None:
     call = {"type": "tool_use", "id": "t", "name": "f", "input": {}}
     assert repaired(content=[call], stop_reason="max_tokens")[1] == {}

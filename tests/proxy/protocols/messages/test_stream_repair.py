@@ -46,8 +46,8 @@ def start(**changes: Any) -> Event:
     return event("message_start", message=message)
 
 
-def finish(reason: str | None = "end_turn") -> Event:
-    delta = {"stop_reason": reason, "stop_sequence": None}
+def finish(reason: str | None = "end_turn", sequence: str | None = None) -> Event:
+    delta = {"stop_reason": reason, "stop_sequence": sequence}
     return event("message_delta", delta=delta, usage={"output_tokens": 9})
 
 
@@ -135,9 +135,12 @@ def test_the_head_is_completed() -> None:
     assert repairs == {"message_fields_added": 2, "usage_added": 1}
 
 
-def test_the_reason_beside_a_call_is_corrected() -> None:
-    out, repairs = fed(start(), *CALL, finish("end_turn"), STOP)
-    assert assembled(out)["stop_reason"] == "tool_use"
+@pytest.mark.parametrize(
+    ("block", "sequence", "reason"), [(CALL, None, "tool_use"), (TEXT, "END", "stop_sequence")]
+)
+def test_the_reason_is_corrected(block: list[Event], sequence: str | None, reason: str) -> None:
+    out, repairs = fed(start(), *block, finish("end_turn", sequence), STOP)
+    assert assembled(out)["stop_reason"] == reason
     assert repairs == {"stop_reason_corrected": 1}
     assert fed(start(), *CALL, finish("max_tokens"), STOP)[1] == {}
 
