@@ -102,8 +102,9 @@ def relax_choice(document: dict[str, Any]) -> Loss:
     choice = document["tool_choice"]
     if isinstance(choice, dict) and isinstance(function := choice.get("function"), dict):
         tools = document.get("tools")
-        named = [tool for tool in tools if _name(tool) == function.get("name")] if tools else []
-        document["tools"] = named or tools
+        if isinstance(tools, list):
+            named = [tool for tool in tools if _name(tool) == function.get("name")]
+            document["tools"] = named or tools
     document["tool_choice"] = "auto"
     return Loss(
         "tool_choice", "coerced", "this model always thinks, and then takes no forced choice"

@@ -28,7 +28,8 @@ def configure(level: str = "info", form: str = "auto") -> None:
         processors = [
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.dev.ConsoleRenderer(),
+            # the default shows the variables of every frame, and so keys and bodies
+            structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback),
         ]
         factory: Any = structlog.PrintLoggerFactory(sys.stderr)
     else:
@@ -57,7 +58,7 @@ def _render_json(_: Any, level: str, event: dict[str, Any]) -> bytes:
     try:
         return _encoder.encode(line)
     except UnicodeEncodeError:  # a lone surrogate in a client's model name
-        return _encoder.encode({key: _printable(value) for key, value in line.items()})
+        return _encoder.encode(_printable(line))
 
 
 @lru_cache(1)
@@ -65,8 +66,12 @@ def _to_the_second(seconds: int) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
 
 
-def _printable(value: Any) -> str:
-    return str(value).encode("utf-8", "replace").decode()
+def _printable(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, dict):
+        return {_printable(key): _printable(inner) for key, inner in value.items()}
+    return [_printable(inner) for inner in value] if isinstance(value, list) else value
 
 
 class _ToStructlog(logging.Handler):
