@@ -4,7 +4,9 @@ By the WHATWG rules (https://html.spec.whatwg.org/multipage/server-sent-events.h
 CR end a line, a blank line ends an event, a colon starts a comment, one space after the colon of a
 field is optional, several ``data`` lines are joined.  What the rules would throw away is kept where
 it does no harm: an event that the end of the body cuts off before its blank line still counts
-(several upstreams leave it out), and comments are events of their own, to be passed on.
+(several upstreams leave it out), comments are events of their own, to be passed on, and a JSON
+object without a field's name is the data of an event: some servers put an error in a stream's place
+and call it a stream.
 """
 
 from __future__ import annotations
@@ -159,5 +161,7 @@ def _event(block: bytes, end: bytes = b"") -> Event | None:
             name = value.decode("utf-8", "replace")
     if data:
         return Event(b"\n".join(data), name, raw=block + end)
+    if block.lstrip()[:1] == b"{":
+        return Event(block.strip())
     # an event without data is not dispatched; a comment is kept to be passed on
     return Event(None, raw=block + end) if block.lstrip(b"\r\n").startswith(b":") else None

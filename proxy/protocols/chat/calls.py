@@ -3,7 +3,7 @@
 A call is known by its place in the message, counted from 0 without gaps; its id, type and name
 come with its first piece, and only there.  What upstreams make of that: no index, -1, gaps, one
 index for all calls, the id in every piece or in none, names repeated or late, arguments as an
-object or null.
+object or null, or from their beginning in each piece.
 
 https://platform.openai.com/docs/api-reference/chat-streaming/streaming (delta.tool_calls)
 """
@@ -24,7 +24,7 @@ Count = Callable[[str], None]
 class _Call:
     """One call.  ``index`` is its true place, None until it has been announced with its name."""
 
-    __slots__ = ("custom", "given_id", "index", "name", "pieces")
+    __slots__ = ("custom", "given_id", "index", "name", "pieces", "repeats")
 
     def __init__(self, given_id: str, custom: bool) -> None:
         self.given_id = given_id
@@ -32,6 +32,7 @@ class _Call:
         self.index: int | None = None
         self.name = ""
         self.pieces: list[str] = []
+        self.repeats = False
 
     def arguments(self) -> str:
         return "".join(self.pieces)
@@ -40,6 +41,20 @@ class _Call:
         """Whether it has arguments, but not all of them."""
         arguments = self.arguments().strip()
         return bool(arguments) and not oddities.is_object(arguments)
+
+    def add(self, text: str) -> str:
+        """Notes more arguments; what is new in them, for some upstreams say all so far again.
+
+        They are taken to do so where a piece begins with all that was said, and this cannot be an
+        object inside of the arguments.
+        """
+        if text[:1] == "{" and not self.custom:
+            said = self.arguments()
+            if said and text.startswith(said):
+                self.repeats = self.repeats or said.rstrip()[-1] not in ":[,"
+                text = text[len(said) :] if self.repeats else text
+        self.pieces.append(text)
+        return text
 
 
 class Calls:
@@ -65,7 +80,7 @@ class Calls:
         if body is None or body.name is not None:
             return False
         text = body.input if isinstance(body, CustomDelta) else body.arguments
-        if text is None:
+        if text is None or text[:1] == "{":  # an object inside of the arguments, or all over again
             return False
         call.pieces.append(text)
         return True
@@ -108,10 +123,11 @@ class Calls:
             count("arguments_not_text")
         elif given is None:
             count("arguments_null")
-        call.pieces.append(text)
+        body[text_field] = call.add(text)
+        if body[text_field] != text:
+            count("arguments_repeated")
         if call.index is None:
             return self._announce(call, piece, field, text_field, body, count)
-        body[text_field] = text
         if body.get("name") is not None:
             count("call_name_repeated")
             del body["name"]

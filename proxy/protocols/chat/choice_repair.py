@@ -53,7 +53,9 @@ class ChoiceRepair:
         delta = choice.get("delta")
         if not isinstance(delta, dict):
             count("delta_missing")
-            delta = {}
+            # some servers send the one chunk of a short answer as if it were no stream
+            message = choice.pop("message", None) if not self.started else None
+            delta = message if isinstance(message, dict) else {}
         choice["delta"] = delta = dict(delta)
         self._role(delta, count)
         self._content(delta, count)

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from toolwire.proxy.errors import BadUpstreamAnswer, UpstreamCut
 from toolwire.proxy.protocols import failure as failures
 from toolwire.proxy.protocols import json
 from toolwire.proxy.protocols.failure import KINDS
 from toolwire.proxy.protocols.neutral import Failure
+
+_SHOWN_BYTES = 200
 
 _FOREIGN_TYPES = {kind.anthropic for kind in KINDS.values()} - {
     kind.openai for kind in KINDS.values()
@@ -64,3 +67,16 @@ def read_error(document: dict[str, Any]) -> Failure:
     else:
         found.status = KINDS[found.kind].status
     return found
+
+
+def broken_stream(how: str) -> Failure:
+    """A stream that did not end as it should."""
+    return failures.from_exception(UpstreamCut(f"the upstream's stream {how}"))
+
+
+def no_chunk(data: bytes) -> Failure:
+    """An event that is none of this protocol's."""
+    shown = data[:_SHOWN_BYTES].decode("utf-8", "replace")
+    return failures.from_exception(
+        BadUpstreamAnswer(f"the upstream sent what is no chunk: {shown}")
+    )

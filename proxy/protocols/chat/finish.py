@@ -5,6 +5,8 @@ https://platform.openai.com/docs/api-reference/chat/object (choices.finish_reaso
 
 from __future__ import annotations
 
+from typing import Any
+
 from toolwire.proxy.protocols.neutral import Stop
 
 STOPS: dict[str, Stop] = {
@@ -13,6 +15,11 @@ STOPS: dict[str, Stop] = {
     "function_call": Stop.CALLS,
     "length": Stop.LENGTH,
     "content_filter": Stop.FILTERED,
+    # words without a documented twin, which pass as they are where the client speaks chat
+    "insufficient_system_resource": Stop.LENGTH,  # DeepSeek: broken off, but no error
+    "abort": Stop.LENGTH,  # vLLM and SGLang
+    "sensitive": Stop.FILTERED,  # Zhipu
+    "model_context_window_exceeded": Stop.CONTEXT,  # Zhipu
 }
 
 WORDS: dict[Stop, str] = {
@@ -36,9 +43,10 @@ SYNONYMS: dict[str, str] = {
 }
 """What upstreams say in the place of the documented words."""
 
-FAILED = "error"
-"""Mistral's and OpenRouter's word for an answer that broke off:
-https://docs.mistral.ai/api, https://openrouter.ai/docs/api-reference/errors."""
+FAILED = ("error", "network_error")
+"""Mistral's and OpenRouter's word, and Zhipu's, for an answer that broke off:
+https://docs.mistral.ai/api, https://openrouter.ai/docs/api-reference/errors,
+https://docs.z.ai/api-reference/llm/chat-completion."""
 
 
 def corrected(word: str, *, calls: bool, legacy_call: bool = False) -> str:
@@ -59,6 +67,17 @@ def stop_of(word: str, *, calls: bool) -> Stop:
     where it has none."""
     stop = STOPS.get(corrected(word, calls=calls), Stop.CALLS if calls else Stop.DONE)
     return Stop.DONE if stop is Stop.CALLS and not calls else stop
+
+
+def matched(stop: Stop, sequence: Any) -> tuple[Stop, str | None]:
+    """The same stop, unless the upstream told which of the client's sequences it was.
+
+    vLLM tells it in ``stop_reason``, SGLang in ``matched_stop``; a number is a token of the model.
+    https://docs.vllm.ai/en/latest/api/vllm/outputs.html
+    """
+    if stop is Stop.DONE and isinstance(sequence, str):
+        return Stop.SEQUENCE, sequence
+    return stop, None
 
 
 def word_of(stop: Stop | None, *, calls: bool) -> str:

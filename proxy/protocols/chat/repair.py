@@ -13,22 +13,24 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from toolwire.proxy.errors import BadUpstreamAnswer, UpstreamCut
 from toolwire.proxy.protocols import json, sse
 from toolwire.proxy.protocols.chat import usage as token_counts
 from toolwire.proxy.protocols.chat.choice_repair import ChoiceRepair
-from toolwire.proxy.protocols.chat.errors import error_document, write_failure
+from toolwire.proxy.protocols.chat.errors import (
+    broken_stream,
+    error_document,
+    no_chunk,
+    write_failure,
+)
 from toolwire.proxy.protocols.chat.plain_delta import PlainDelta
 from toolwire.proxy.protocols.chat.split import split
 from toolwire.proxy.protocols.chat.wire import Chunk, WireUsage, decode_chunk, lenient_usage
-from toolwire.proxy.protocols.failure import from_exception
 from toolwire.proxy.protocols.identifiers import random_id
 from toolwire.proxy.protocols.neutral import Failure, Usage
 from toolwire.proxy.protocols.sse import Event
 
 OBJECT = "chat.completion.chunk"
 _ROLE = b'"role":"assistant",'
-_SHOWN_BYTES = 200
 
 
 class StreamRepair:
@@ -90,8 +92,7 @@ class StreamRepair:
             self._over = True
             self._count("done_added")
             return [Event(sse.DONE)]
-        cut = UpstreamCut("the upstream's stream broke off before it was complete")
-        return self._fail(write_failure(failure or from_exception(cut)))
+        return self._fail(failure or broken_stream("broke off before it was complete"))
 
     # ------------------------------------------------------------------------- without fault
     def _plain_event(self, event: Event) -> Event | None:
@@ -149,12 +150,12 @@ class StreamRepair:
         try:
             document = json.decode(event.data)
         except ValueError:
-            return self._fail(write_failure(_nonsense(event.data)))
+            return self._fail(no_chunk(event.data))
         if (error := error_document(document, event.name)) is not None:
             self._over = True
             return [event if error is document else Event(json.encode(error))]
         if not isinstance(document, dict):
-            return self._fail(write_failure(_nonsense(event.data)))
+            return self._fail(no_chunk(event.data))
         return self._chunk(event, document)
 
     def _chunk(self, event: Event, document: dict[str, Any]) -> list[Event]:
@@ -216,6 +217,8 @@ class StreamRepair:
 
     def _done(self, event: Event) -> list[Event]:
         """``[DONE]``: the upstream says that all is said, so a missing finish reason is added."""
+        if not self._choices:
+            return self._fail(broken_stream("ended before it began"))
         owed = [
             {"index": index, **state.end(self._count)}
             for index, state in self._unfinished().items()
@@ -226,10 +229,10 @@ class StreamRepair:
         self._count("finish_reason_added")
         return [Event(json.encode({**self._head, "choices": owed})), event]
 
-    def _fail(self, error: dict[str, Any]) -> list[Event]:
+    def _fail(self, failure: Failure) -> list[Event]:
         self._over = True
         self._count("error_added")
-        return [Event(json.encode(error))]
+        return [Event(json.encode(write_failure(failure)))]
 
     def _unfinished(self) -> dict[int, ChoiceRepair]:
         return {index: state for index, state in self._choices.items() if not state.finished}
@@ -242,8 +245,3 @@ class StreamRepair:
 def _says_nothing(document: dict[str, Any]) -> bool:
     """Whether no choice of a chunk has anything but empty fields in its delta."""
     return not any(value for choice in document["choices"] for value in choice["delta"].values())
-
-
-def _nonsense(data: bytes) -> Failure:
-    shown = data[:_SHOWN_BYTES].decode("utf-8", "replace")
-    return from_exception(BadUpstreamAnswer(f"the upstream sent what is no chunk: {shown}"))

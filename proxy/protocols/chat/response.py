@@ -47,16 +47,21 @@ def read_answer(document: dict[str, Any]) -> Answer:
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
         raise BadUpstreamAnswer("the upstream's answer has no choices")
     choice = choices[0]
-    if choice["finish_reason"] == finish.FAILED:
-        raise BadUpstreamAnswer("the upstream broke the answer off: its finish_reason is 'error'")
+    word = choice["finish_reason"]
+    if word in finish.FAILED:
+        raise BadUpstreamAnswer(f"the upstream broke the answer off: its finish_reason is {word!r}")
     parts = _read_message(choice["message"])
     calls = any(isinstance(part, Call) for part in parts)
+    stop, sequence = finish.matched(
+        finish.stop_of(word, calls=calls), choice.get("stop_reason") or choice.get("matched_stop")
+    )
     created = document.get("created")
     return Answer(
         id=document["id"],
         model=_text(document.get("model")),
         parts=parts,
-        stop=finish.stop_of(choice["finish_reason"], calls=calls),
+        stop=stop,
+        stop_sequence=sequence,
         usage=usage_of(document),
         created=created if type(created) is int else None,
         extra={name: document[name] for name in _EXTRA if document.get(name)} or None,

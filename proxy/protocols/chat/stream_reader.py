@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
+from typing import Any
 
 from toolwire.proxy.errors import BadUpstreamAnswer, ToolwireError, UpstreamCut
 from toolwire.proxy.protocols import json, sse
@@ -128,7 +129,8 @@ class StreamReader:
         if chunk.usage is not None and (counts := token_counts.read(chunk.usage)) is not None:
             events.append(UsageReport(counts))
         if choice is not None and choice.finish_reason and self._state is _State.SPEAKING:
-            events += self._finish(choice.finish_reason)
+            sequence = choice.stop_reason or choice.matched_stop
+            events += self._finish(choice.finish_reason, sequence)
         return events
 
     def _delta(self, delta: Delta, events: list[StreamEvent]) -> None:
@@ -205,13 +207,14 @@ class StreamReader:
             events.append(PartEnd(self._voice_key))
             self._voice = None
 
-    def _finish(self, word: str) -> list[StreamEvent]:
-        if word == finish.FAILED:
-            return self._fail(BadUpstreamAnswer("the upstream's finish_reason is 'error'"))
+    def _finish(self, word: str, sequence: Any = None) -> list[StreamEvent]:
+        if word in finish.FAILED:
+            return self._fail(BadUpstreamAnswer(f"the upstream's finish_reason is {word!r}"))
         events: list[StreamEvent] = []
         self._fall_silent(events)
         events += [PartEnd(key) for key in self._calls.values()]
-        events.append(Finish(finish.stop_of(word, calls=bool(self._calls))))
+        stop = finish.stop_of(word, calls=bool(self._calls))
+        events.append(Finish(*finish.matched(stop, sequence)))
         self._state = _State.FINISHED
         return events
 

@@ -65,6 +65,8 @@ class ChunkChoice(Struct, gc=False):
     index: int = 0
     delta: Delta | None = None
     finish_reason: str | None = None
+    stop_reason: Any = None  # vLLM's and SGLang's: which stop sequence it was
+    matched_stop: Any = None
 
 
 class PromptDetails(Struct, gc=False):

@@ -104,3 +104,10 @@ def test_an_outsized_event_is_refused(monkeypatch) -> None:  # type: ignore[no-u
         assert "1000 bytes" in str(error)
     else:
         raise AssertionError("it was taken")
+
+
+def test_json_without_a_field_is_data() -> None:
+    error = b'{"error": {"message": "no"}}'
+    assert meant(decoded([error])) == [(None, error)]
+    assert meant(decoded([error + b"\n\n"])) == [(None, error)]
+    assert meant(decoded([b"<html>\n\n", b"words"])) == []

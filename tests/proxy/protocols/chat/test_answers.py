@@ -99,10 +99,31 @@ def test_the_deprecated_function_call() -> None:
 
 @pytest.mark.parametrize(
     ("word", "stop"),
-    [("stop", Stop.DONE), ("length", Stop.LENGTH), ("", Stop.DONE), (None, Stop.DONE)],
+    [
+        ("stop", Stop.DONE),
+        ("length", Stop.LENGTH),
+        ("", Stop.DONE),
+        (None, Stop.DONE),
+        ("insufficient_system_resource", Stop.LENGTH),
+        ("abort", Stop.LENGTH),
+        ("sensitive", Stop.FILTERED),
+        ("model_context_window_exceeded", Stop.CONTEXT),
+    ],
 )
 def test_finish_reasons(word: Any, stop: Stop) -> None:
     assert CODEC.read_answer(answer({"content": "x"}, word)).stop is stop
+
+
+@pytest.mark.parametrize("field", ["stop_reason", "matched_stop"])
+def test_the_sequence_that_matched(field: str) -> None:
+    document = answer({"content": "x"}, "stop")
+    document["choices"][0][field] = "END"
+    read = CODEC.read_answer(document)
+    assert (read.stop, read.stop_sequence) == (Stop.SEQUENCE, "END")
+    document["choices"][0][field] = 128009  # a token
+    assert CODEC.read_answer(document).stop is Stop.DONE
+    document["choices"][0] |= {field: "END", "finish_reason": "length"}
+    assert CODEC.read_answer(document).stop is Stop.LENGTH
 
 
 @pytest.mark.parametrize(

@@ -315,6 +315,39 @@ def test_calls_without_ids_that_share_an_index_are_told_apart_by_their_objects()
     ]
 
 
+def test_arguments_that_are_said_again_with_each_piece_are_said_once() -> None:
+    said = ["{", '{"a"', '{"a":', '{"a":{"a"', '{"a":{"a":1}}', '{"a":{"a":1}}']
+    out, repair = repaired(
+        role(),
+        call(0, id="call_1", type="function", name="f", arguments=""),
+        *[call(0, arguments=text) for text in said],
+    )
+    assert "".join(piece["function"]["arguments"] for piece in pieces(out)) == said[-1]
+    assert repair.repairs["arguments_repeated"] == 5
+
+
+def test_an_object_inside_of_the_arguments_may_begin_like_them() -> None:
+    out, repair = repaired(
+        role(),
+        call(0, id="call_1", type="function", name="f", arguments='{"a":'),
+        call(0, arguments='{"a":'),
+        call(0, arguments="1}}"),
+    )
+    assert "".join(piece["function"]["arguments"] for piece in pieces(out)) == '{"a":{"a":1}}'
+    assert "arguments_repeated" not in repair.repairs
+
+
+def test_a_message_in_the_place_of_the_first_delta_is_one() -> None:
+    whole = {"index": 0, "message": {"role": "assistant", "content": "a"}, "finish_reason": "stop"}
+    out, _ = repaired(chunk(choices=[whole]), chunk(choices=[{**whole, "finish_reason": None}]))
+    assert deltas(out) == [{"role": "assistant", "content": "a"}, {}]
+
+
+def test_nothing_but_the_end_is_an_error() -> None:
+    out, _ = repaired(DONE)
+    assert list(out[0]) == ["error"] and len(out) == 1
+
+
 def test_a_name_that_comes_late_opens_the_call_with_what_was_held() -> None:
     out, repair = repaired(
         role(),
