@@ -183,7 +183,8 @@ class BlockSequence:
         if isinstance(part, Call) and part.custom:
             whole = Call(part.id, part.name, "".join(block.held), custom=True)
             self._fill(block, wrap_call(whole).arguments)
-        if block.signature:
+        if isinstance(part, Thinking) and not _is_redacted(part):
+            # Also where nobody signed it: some clients keep no thinking without this event.
             delta = {"type": "signature_delta", "signature": block.signature}
             event = {"type": "content_block_delta", "index": self._index, "delta": delta}
             self._emit("content_block_delta", event)

@@ -129,6 +129,13 @@ def test_thinking_without_a_signature_has_an_empty_one() -> None:
     ]
 
 
+def test_an_empty_signature_is_told_like_any_other() -> None:
+    """Clients that wait for the event (Vercel's) would forget the thinking otherwise."""
+    events = written(Start("msg_1", "m"), PartStart(0, Thinking()), Delta(0, "hm"), PartEnd(0))
+    told = [d["delta"] for d in documents(events) if d["type"] == "content_block_delta"]
+    assert told[-1] == {"type": "signature_delta", "signature": ""}
+
+
 @pytest.mark.parametrize("text", ["", "hm"])
 def test_a_signature_of_its_own_is_given_on(text: str) -> None:
     whole = Thinking(text, signature="c2ln", origin="messages")
