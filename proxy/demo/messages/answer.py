@@ -34,7 +34,7 @@ def answer(body: Json, prompt: Prompt, completion: Completion) -> Json:
     if completion.thinking:
         content.append(_thinking(body, prompt, completion.thinking))
     if completion.text:
-        content.append({"type": "text", "text": completion.text, "citations": None})
+        content.append({"type": "text", "text": completion.text})
     content += [_tool_use(call) for call in completion.calls]
     return {
         "id": f"msg_01{derived(prompt.seed, 'message', digits=22)}",
