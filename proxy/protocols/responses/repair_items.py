@@ -69,7 +69,16 @@ class RepairedItems:
         if index is None or self._is_taken(index, document):
             index = max((known for known in self.by_index if known is not None), default=-1) + 1
             self._set(changes, "output_index", index)
+        self._empty(document, changes)
         self._remember(index, document, changes)
+
+    def _empty(self, document: dict[str, Any], changes: Changes) -> None:
+        """A call begins without what the model writes: clients add the deltas to what is there."""
+        kind = _WRITTEN.get(str(document.get("type")))
+        if kind is not None and document.get(field := wire.WHOLE_FIELD[kind]):
+            document[field] = ""
+            changes["item"] = document
+            self._count("arguments_early")
 
     def done(self, chunk: wire.StreamEvent, changes: Changes) -> list[Said]:
         """``response.output_item.done``: the same id as when it was added; and the end of its
@@ -95,7 +104,7 @@ class RepairedItems:
 
     def _unwritten(self, item: RepairedItem, index: int) -> list[Said]:
         """The events that end the arguments of a call that is done."""
-        kind = _WRITTEN.get(item.type or "")
+        kind = _WRITTEN.get(str(item.type))
         if kind is None or item.written or item.done is None:
             return []
         item.written = True

@@ -54,6 +54,7 @@ class _Item(Struct):
 
     parts: dict[int, _Open] = field(default_factory=dict)
     done: bool = False
+    type: Any = None  # as it was told when the item was added
     shown: PartKind | None = None  # reasoning: itself or a summary of it
     thought: int = -1  # the index of the last part of the reasoning
 
@@ -70,7 +71,8 @@ class OutputItems:
         """A call begins at once; what else an item holds begins with its first delta."""
         item = self._item(chunk)
         document = wire.object_in(chunk.item)
-        if document.get("type") not in _CALLS or item.parts or item.done:
+        item.type = document.get("type")
+        if item.type not in _CALLS or item.parts or item.done:
             return []
         call = output.read_call(document)
         if not call.name:
@@ -105,13 +107,7 @@ class OutputItems:
     def done(self, chunk: wire.StreamEvent) -> list[StreamEvent]:
         """An item is over: what it says beyond its parts' events."""
         item = self._item(chunk)
-        if item.done:
-            return []
-        events: list[StreamEvent] = []
-        for index, part in enumerate(output.read_item(wire.object_in(chunk.item))):
-            known = item.parts.pop(index, None)
-            events += self._tell(part) if known is None else _completed(known, part)
-        return events + _close(item)
+        return [] if item.done else self._end(item, wire.object_in(chunk.item))
 
     def rest(self, response: dict[str, Any]) -> list[StreamEvent]:
         """The response is over: ends what is open, and tells what only the response itself has.
@@ -121,15 +117,26 @@ class OutputItems:
         told = {part.id for part in self.parts if isinstance(part, Call)}
         nothing_told = not self.parts
         events: list[StreamEvent] = []
-        for item in self._items.values():
+        said = response.get("output")
+        found = said if isinstance(said, list) else []
+        for index, item in self._items.items():
+            if not item.done and (whole := _whole_of(item, index, found)) is not None:
+                events += self._end(item, whole)
             events += _close(item)
-        found = response.get("output")
-        for part in output.read_output(found if isinstance(found, list) else []):
+        for part in output.read_output(found):
             if nothing_told or (isinstance(part, Call) and part.id not in told):
                 events += self._tell(part)
         return events
 
     # --------------------------------------------------------------------------- inside
+    def _end(self, item: _Item, document: dict[str, Any]) -> list[StreamEvent]:
+        """What ``document``, the whole item, says beyond what was said of it; then its end."""
+        events: list[StreamEvent] = []
+        for index, part in enumerate(output.read_item(document)):
+            known = item.parts.pop(index, None)
+            events += self._tell(part) if known is None else _completed(known, part)
+        return events + _close(item)
+
     def _item(self, chunk: wire.StreamEvent) -> _Item:
         index = self._last_index if chunk.output_index is None else chunk.output_index
         self._last_index = index
@@ -181,6 +188,17 @@ class OutputItems:
         if not text:
             return [PartStart(key, part), PartEnd(key, part)]
         return [PartStart(key, _with_text(part, "")), Delta(key, text), PartEnd(key, part)]
+
+
+def _whole_of(item: _Item, index: int | None, found: list[Any]) -> dict[str, Any] | None:
+    """The item among those of the response: a call by its id, another one by its place."""
+    part = item.parts[0].part if 0 in item.parts else None
+    for place, whole in enumerate(found):
+        if not isinstance(whole, dict) or whole.get("type") != item.type:
+            continue
+        if output.read_call(whole).id == part.id if isinstance(part, Call) else place == index:
+            return whole
+    return None
 
 
 def _completed(known: _Open, part: Part) -> list[StreamEvent]:

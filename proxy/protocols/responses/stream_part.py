@@ -71,11 +71,14 @@ class StreamedItem:
         fields = {**self._place, "part": self._content("")}
         return [(f"{_PART_EVENT[self._kind]}.added", fields)]
 
-    def owed(self, whole: Part | None) -> str:
-        """The text that is still to be said before the end; ``whole`` is the part, if known."""
+    def owed(self, whole: Part | None, *, cut: bool) -> str:
+        """The text that is still to be said before the end; ``whole`` is the part, if known.
+
+        A call of which nothing was said has no arguments, unless it was ``cut`` off.
+        """
         said = "".join(self.said)
         text = text_of(whole) if whole is not None else ""
-        if not text and not said and isinstance(self.part, Call) and not self.part.custom:
+        if not (text or said or cut) and isinstance(self.part, Call) and not self.part.custom:
             text = _NO_ARGUMENTS
         return text[len(said) :] if text.startswith(said) else ""
 

@@ -68,7 +68,8 @@ _Written = list[Event]
 class ResponsesWriter:
     """See ``codec.StreamWriter``.
 
-    An item is added when it has something to show: a call at once, text with its first delta.
+    An item is added when it has something to show: a call at once, text with its first delta.  It
+    is done with the event after its end, which may tell that the answer was cut off there.
     """
 
     def __init__(self, request: Request) -> None:
@@ -80,15 +81,17 @@ class ResponsesWriter:
         self._waiting: dict[int, Part] = {}
         self._open: dict[int, StreamedItem] = {}
         self._items: list[StreamedItem] = []
+        self._ended: PartEnd | None = None
         self._stop = Stop.DONE
         self._usage: Usage | None = None
 
     def write(self, event: StreamEvent) -> list[Event]:
-        if isinstance(event, Delta) and (item := self._open.get(event.key)) is not None:
-            return self._delta_event(item, event.text)
-        begun: _Written = []
+        if self._ended is None and isinstance(event, Delta):
+            if (item := self._open.get(event.key)) is not None:
+                return self._delta_event(item, event.text)
+        begun = self._settle(event)
         if self._state is State.BEFORE and not isinstance(event, Start | Ping):
-            begun = self._start(Start("", ""))
+            begun += self._start(Start("", ""))
         kind = type(event)
         return begun + self._MOVES[kind](self, event) if kind in _LEGAL[self._state] else begun
 
@@ -116,6 +119,8 @@ class ResponsesWriter:
 
     def _delta(self, delta: Delta) -> _Written:
         """The first text of a part; those after it take the shorter way in ``write``."""
+        if (item := self._open.get(delta.key)) is not None:
+            return self._delta_event(item, delta.text)
         part = self._waiting.pop(delta.key, None)
         if part is None or not delta.text:
             return []
@@ -129,7 +134,19 @@ class ResponsesWriter:
         if waiting is not None:
             part = end.part or waiting
             events = self._add(end.key, part) if is_item(part) else []
-        return events + self._close(end.key, end.part, None)
+        self._ended = end
+        return events
+
+    def _settle(self, event: StreamEvent) -> _Written:
+        """Closes the item that ended last, now that it is known what came then."""
+        if (end := self._ended) is None or isinstance(event, UsageReport | Ping):
+            return []
+        self._ended = None
+        cut = isinstance(event, Finish) and self._corrected(event.stop) in REASONS
+        return self._close(end.key, end.part, "incomplete" if cut else None)
+
+    def _corrected(self, stop: Stop) -> Stop:
+        return corrected_stop(stop, [item.part for item in self._items])
 
     def _finish(self, finish: Finish) -> _Written:
         self._stop = finish.stop
@@ -140,7 +157,7 @@ class ResponsesWriter:
         return []
 
     def _end(self, _: End) -> _Written:
-        stop = corrected_stop(self._stop, [item.part for item in self._items])
+        stop = self._corrected(self._stop)
         status = "incomplete" if stop in REASONS else None
         events = [event for key in list(self._open) for event in self._close(key, None, status)]
         close_response(self._response, stop, self._usage)
@@ -172,7 +189,7 @@ class ResponsesWriter:
         if item is None:
             return []
         whole = whole if type(whole) is type(item.part) else None
-        owed = self._delta_event(item, item.owed(whole))
+        owed = self._delta_event(item, item.owed(whole, cut=status == "incomplete"))
         return owed + self._events(item.closing(whole, status))
 
     def _terminate(self) -> _Written:

@@ -162,6 +162,24 @@ class TestLeftOut:
         assert [d["sequence_number"] for d in passed] == list(range(6))
         assert repairs["delta"] == 1
 
+    def test_arguments_that_the_item_was_added_with_are_a_delta(self) -> None:
+        added = event("response.output_item.added", output_index=0, item=CALL)
+        done = event("response.output_item.done", output_index=0, item=CALL)
+
+        documents, repairs = repair(wire(numbered([created(), added, done, completed([CALL])])))
+
+        assert [document["type"].removeprefix("response.") for document in documents] == [
+            "created",
+            "output_item.added",
+            "function_call_arguments.delta",
+            "function_call_arguments.done",
+            "output_item.done",
+            "completed",
+        ]
+        assert documents[1]["item"]["arguments"] == ""
+        assert documents[2]["delta"] == CALL["arguments"]
+        assert repairs["arguments_early"] == 1
+
     def test_text_that_comes_only_when_it_is_done(self) -> None:
         documents = message_events(0)
         del documents[2:4]

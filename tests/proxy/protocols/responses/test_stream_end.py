@@ -44,6 +44,21 @@ class TestEnd:
         assert documents[-1]["type"] == "response.incomplete"
         assert documents[-1]["response"]["output"][0]["status"] == "incomplete"
 
+    @pytest.mark.parametrize("stop", [Stop.LENGTH, Stop.CALLS])
+    def test_the_item_at_which_it_was_cut_off_is_incomplete(self, stop: Stop) -> None:
+        text, call = told(Text(""), "x", key=0), told(Call("c", "f"), "", key=1)
+
+        documents = write(stream(text, call, stop=stop))
+
+        done = [event["item"] for event in documents if event["type"].endswith("item.done")]
+        cut = stop is Stop.LENGTH
+        assert [item["status"] for item in done] == [
+            "completed",
+            "incomplete" if cut else "completed",
+        ]
+        assert done[1]["arguments"] == ("" if cut else "{}")
+        assert documents[-1]["response"]["output"] == done
+
     def test_usage_of_the_last_report(self) -> None:
         usage = Usage(input=31, output=4, cached=10, reasoning=2)
         events = [START, UsageReport(Usage(input=1)), Finish(Stop.DONE), UsageReport(usage), End()]

@@ -63,6 +63,14 @@ def test_text_and_call() -> None:
     ]
 
 
+def test_what_only_the_response_says_of_an_item_that_was_never_done() -> None:
+    added = event("response.output_item.added", output_index=0, item={**CALL, "arguments": ""})
+    for output in ([CALL], [MESSAGE, CALL]):
+        told = read(added, completed(output))
+        assert told[0] == PartStart(0, Call("call_1", "get_weather"))
+        assert [found.text for found in told if isinstance(found, Delta)] == ['{"city":"Oslo"}']
+
+
 def test_calls_told_several_times_are_not_doubled() -> None:
     told = read(*call_events(0), *call_events(0), completed([CALL]))
 
