@@ -26,11 +26,13 @@ HARMLESS = [  # nothing of what was said is missing, it is only said oddly
     "one-byte",
     "split-utf8",
 ]
+OF_STREAMS = ["crlf", *(name for name in HARMLESS if QUIRKS[name].events)]
 ODD = [
-    (upstream, name)
+    (upstream, name, stream)
     for upstream in UPSTREAMS
     for name in HARMLESS
     if Protocol(upstream) in QUIRKS[name].protocols
+    for stream in ([True] if name in OF_STREAMS else [False, True])
 ]
 
 
@@ -39,7 +41,7 @@ def meaning(reply: Reply) -> tuple[object, ...]:
     return (reply.text, reply.thinking, reply.called(), reply.finish, reply.output_tokens)
 
 
-@pytest.mark.parametrize(("upstream", "quirk"), ODD, ids="-".join)
+@pytest.mark.parametrize(("upstream", "quirk", "stream"), ODD)
 def test_a_tool_loop(client: Client, upstream: str, quirk: str, stream: bool) -> None:
     pair = Pair(client, upstream)
     history = client.user(BOTH)

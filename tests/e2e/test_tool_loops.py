@@ -94,11 +94,11 @@ def test_text_after_the_results_is_not_lost(pair: Pair) -> None:
     assert forced.called()[0][1] == {"city": "Rome"}
 
 
-@pytest.mark.parametrize("thinking", [False, True])
-def test_five_turns(pair: Pair, stream: bool, thinking: bool) -> None:
+@pytest.mark.parametrize(("stream", "thinking"), [(False, False), (True, True)])
+def test_four_turns(pair: Pair, stream: bool, thinking: bool) -> None:
     """A conversation that grows: each turn's calls and results stand in the history."""
     history: list[Any] = []
-    for city in ("Oslo", "Rome", "Cairo", "Lima", "Delhi"):
+    for city in ("Oslo", "Rome", "Cairo", "Lima"):
         history += pair.client.user(f"What is the weather in {city}?")
         reply = pair.ask(history, stream=stream, tools=TOOLS, thinking=thinking, system="Be brief.")
         assert reply.called() == [("get_weather", {"city": city})]
