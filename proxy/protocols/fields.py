@@ -79,11 +79,11 @@ def of_type(value: Any, kind: type[T], path: str) -> T:
 
 def one_of(document: dict[str, Any], name: str, allowed: Collection[str], at: str = "") -> str:
     """A string that must be there, and among ``allowed``."""
-    value = required(document, name, str, at)
-    if value in allowed:
+    value = document.get(name)
+    if type(value) is str and value in allowed:
         return value
-    path = path_of(at, name)
-    raise invalid(path, f"must be one of {', '.join(allowed)}, not {value!r}")
+    word = required(document, name, str, at)
+    raise invalid(path_of(at, name), f"must be one of {', '.join(allowed)}, not {word!r}")
 
 
 def unknown(document: dict[str, Any], known: frozenset[str]) -> dict[str, Any]:

@@ -52,6 +52,8 @@ _KNOWN = frozenset(
         reasoning_blocks.VENDOR,
     )
 )
+_ROLE_AND_CONTENT = frozenset(("role", "content"))
+"""All that most messages have."""
 
 
 def read_turns(document: dict[str, Any]) -> list[Turn]:
@@ -72,13 +74,14 @@ class _Reader:
     def read(self, message: dict[str, Any], at: str) -> Turn:
         said = one_of(message, "role", _ROLES, at)
         role = _ROLES[said]
-        match said:
-            case "tool" | "function":
-                return Turn(role, [self._result(message, said, at)], at=at)
-            case "assistant":
-                parts = self._assistant(message, at)
-            case _:
-                parts = read_content(message, at)
+        if said in ("tool", "function"):
+            return Turn(role, [self._result(message, said, at)], at=at)
+        if _ROLE_AND_CONTENT.issuperset(message):
+            return Turn(role, read_content(message, at), at=at)
+        if said == "assistant":
+            parts = self._assistant(message, at)
+        else:
+            parts = read_content(message, at)
         parts += _unknown(message, at)
         cache = read_cache(message, at)
         if cache is not None and not _mark_last(parts, cache):

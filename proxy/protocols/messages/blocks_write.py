@@ -6,6 +6,7 @@ https://docs.anthropic.com/en/api/messages#body-messages
 from __future__ import annotations
 
 from base64 import b64decode, b64encode
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
@@ -50,39 +51,17 @@ class BlockWriter:
         blocks: list[Block] = []
         space: list[str] = []
         for part in parts:
-            if isinstance(part, Text):
-                if not part.text.strip():
+            if type(part) is Text:
+                if not part.text or part.text.isspace():
                     space.append(part.text)
                     continue
                 if space:
                     part = replace(part, text="".join([*space, part.text]))
-            space.clear()
-            if (block := self._block(part)) is not None:
+            if space:
+                space.clear()
+            if (block := _WRITERS[type(part)](self, part)) is not None:
                 blocks.append(block)
         return blocks
-
-    def _block(self, part: Part) -> Block | None:
-        match part:
-            case Text():
-                return self._text(part)
-            case Call():
-                return _marked(self._tool_use(part), part.cache)
-            case Result():
-                return _marked(self._tool_result(part), part.cache)
-            case Image():
-                return _marked(self._image(part), part.cache)
-            case DocumentPart():
-                return _marked(self._document(part), part.cache)
-            case Thinking():
-                return self._thinking(part)
-            case Refusal():
-                return {"type": "text", "text": part.text} if part.text.strip() else None
-            case Opaque(protocol="messages"):
-                block: Block = part.value
-                return block
-            case Opaque():
-                self._losses.drop(part.at, "has no equivalent in Messages")
-                return None
 
     def _text(self, text: Text) -> Block:
         block: Block = {"type": "text", "text": text.text}
@@ -97,15 +76,15 @@ class BlockWriter:
         for name in call.extra or ():
             if not self._native:
                 self._losses.drop(f"{call.at}.{name}", "has no equivalent in Messages")
-        extra = call.extra if self._native and call.extra else {}
-        call_id = self._unique_id(call.id)
-        return {
+        block: Block = {
             "type": "tool_use",
-            "id": call_id,
+            "id": self._unique_id(call.id),
             "name": call.name,
             "input": self._input(call),
-            **extra,
         }
+        if self._native and call.extra:
+            block |= call.extra
+        return _marked(block, call.cache)
 
     def _unique_id(self, call_id: str) -> str:
         """``tool_use`` ids must be unique in a request; some upstreams number theirs per answer."""
@@ -131,7 +110,7 @@ class BlockWriter:
             block["content"] = plain_text(content) or content
         if result.is_error:
             block["is_error"] = True
-        return block
+        return _marked(block, result.cache)
 
     def _image(self, image: Image) -> Block:
         if image.detail not in (None, "auto"):
@@ -142,7 +121,7 @@ class BlockWriter:
     def _document(self, document: DocumentPart) -> Block:
         source = self._source(document.source, "application/pdf", document.at)
         if source is not None and str(source.get("media_type")).startswith("image/"):
-            return {"type": "image", "source": source}
+            return _marked({"type": "image", "source": source}, document.cache)
         block = {"type": "document", "source": source}
         if document.name:
             block["title"] = document.name
@@ -151,12 +130,13 @@ class BlockWriter:
     def _beside(self, block: Block, part: Image | DocumentPart) -> Block:
         """``block`` and the further fields of ``part``; a line of text where it has no source."""
         if block["source"] is None:
-            return {"type": "text", "text": f"[A file is missing here ({block['type']}).]"}
-        if self._native:
-            return block | (part.extra or {})
-        for name in part.extra or ():
-            self._losses.drop(f"{part.at}.{name}", "has no equivalent in Messages")
-        return block
+            block = {"type": "text", "text": f"[A file is missing here ({block['type']}).]"}
+        elif self._native:
+            block |= part.extra or {}
+        else:
+            for name in part.extra or ():
+                self._losses.drop(f"{part.at}.{name}", "has no equivalent in Messages")
+        return _marked(block, part.cache)
 
     def _source(self, source: Source, usual: str, at: str) -> Block | None:
         """None, and reported, for what the upstream cannot get at.  ``usual``: its media type."""
@@ -186,6 +166,28 @@ class BlockWriter:
             self._losses.drop(thinking.at, "reasoning that this vendor did not sign")
         return None
 
+    def _refusal(self, refusal: Refusal) -> Block | None:
+        return {"type": "text", "text": refusal.text} if refusal.text.strip() else None
+
+    def _opaque(self, opaque: Opaque) -> Block | None:
+        if opaque.protocol != "messages":
+            self._losses.drop(opaque.at, "has no equivalent in Messages")
+            return None
+        block: Block = opaque.value
+        return block
+
+
+_WRITERS: dict[type, Callable[[BlockWriter, Any], Block | None]] = {
+    Text: BlockWriter._text,
+    Call: BlockWriter._tool_use,
+    Result: BlockWriter._tool_result,
+    Image: BlockWriter._image,
+    DocumentPart: BlockWriter._document,
+    Thinking: BlockWriter._thinking,
+    Refusal: BlockWriter._refusal,
+    Opaque: BlockWriter._opaque,
+}
+
 
 def call_input(arguments: str) -> dict[str, Any] | None:
     """The object that the arguments of a call spell out; None where they are something else."""
@@ -200,10 +202,11 @@ def call_input(arguments: str) -> dict[str, Any] | None:
 
 def plain_text(blocks: list[Block]) -> str | None:
     """The text of a content that is one block of plain text, and so may be a mere string."""
-    if len(blocks) == 1 and blocks[0].keys() == {"type", "text"}:
-        text: str = blocks[0]["text"]
-        return text
-    return None
+    block = blocks[0]
+    if len(blocks) > 1 or len(block) > 2 or block["type"] != "text":
+        return None
+    text: str = block["text"]
+    return text
 
 
 def _marked(block: Block, cache: Cache | None) -> Block:

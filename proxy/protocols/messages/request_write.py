@@ -25,6 +25,7 @@ from toolwire.proxy.protocols.neutral import (
 )
 
 _SYSTEM_ROLES = (Role.SYSTEM, Role.DEVELOPER)
+_ASSISTANT = Role.ASSISTANT  # looked up once, see ``layout``
 
 _SYSTEM_MARK = {
     Role.SYSTEM: "[System message]\n",
@@ -118,7 +119,7 @@ def _append_turn(
         parts = _mark(parts, _SYSTEM_MARK[turn.role])
     if turn.name is not None:
         losses.drop(f"{turn.at}.name", "Messages has no names of speakers")
-    role = "assistant" if turn.role is Role.ASSISTANT else "user"
+    role = "assistant" if turn.role is _ASSISTANT else "user"
     blocks: list[Block] = writer.write(parts)
     if messages and messages[-1]["role"] == role:
         messages[-1]["content"] += blocks

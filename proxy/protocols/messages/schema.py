@@ -14,7 +14,7 @@ from toolwire.proxy.protocols.neutral import Losses
 Schema = dict[str, Any]
 
 _ALTERNATIVES = ("anyOf", "oneOf")
-_UNIONS = (*_ALTERNATIVES, "allOf")
+_UNIONS = frozenset((*_ALTERNATIVES, "allOf"))
 
 
 def input_schema(schema: Schema | None, at: str, losses: Losses) -> Schema:
@@ -25,7 +25,7 @@ def input_schema(schema: Schema | None, at: str, losses: Losses) -> Schema:
     """
     if schema is None:
         return {"type": "object", "properties": {}}
-    if any(union in schema for union in _UNIONS):
+    if not _UNIONS.isdisjoint(schema):
         losses.coerce(at, "a schema may have no anyOf, oneOf or allOf at its root: merged")
         try:
             schema = _Merger(schema).merged(schema) or {"properties": {}}
