@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import pytest
 
-from tests.e2e.conftest import Pair
+from tests.e2e.conftest import UPSTREAMS, Client, Pair
 from tests.e2e.conversation import TIME, WEATHER, Call, Finish, Reply, Result
+from tests.e2e.observed import Observed
+from tests.e2e.strict import StrictTransport
 
 TOOLS = (WEATHER, TIME)
 BOTH = "What is the weather in Oslo and Rome?"
@@ -126,10 +129,18 @@ def counts_all(pair: Pair) -> bool:
     return pair.upstream == "responses"
 
 
-def test_ids_of_another_vendor_are_carried(crossing: Pair) -> None:
-    """A history that was begun elsewhere may have ids that this upstream would refuse."""
-    pair = crossing
-    foreign = "call.id:1/é"
+@pytest.mark.parametrize("foreign", ["call.id:1/é", "thought_" * 12])
+@pytest.mark.parametrize(("client", "upstream"), list(itertools.permutations(UPSTREAMS, 2)))
+def test_ids_of_another_vendor_are_carried(
+    configured_clients: dict[str, Client],
+    demo: Observed,
+    heard: StrictTransport,
+    client: str,
+    upstream: str,
+    foreign: str,
+) -> None:
+    """A history that was begun elsewhere may have ids that this provider refuses."""
+    pair = Pair(configured_clients[client], upstream)
     first = pair.ask("What is the weather in Oslo?", tools=TOOLS)
     (call,) = first.calls
     results = pair.client.results([Result(Call(foreign, call.name, call.arguments), "5 °C")])
