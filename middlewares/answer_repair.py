@@ -82,10 +82,11 @@ def _answer_in(body: bytes) -> dict[str, Any]:
     if not isinstance(document, dict):
         told = failure.read_body(200, body)
         raise BadUpstreamAnswer(told.message)
-    if document.get("error") and not any(document.get(name) for name in _ANSWER_FIELDS):
-        if document.get("object") != "response":
-            read = failure.read_document(200, document)
-            raise BadUpstreamAnswer(read.message if read else "the upstream answered an error")
+    answered = any(document.get(name) for name in _ANSWER_FIELDS)
+    if not answered and document.get("object") != "response":
+        read = failure.read_document(200, document)
+        if read is not None:
+            raise BadUpstreamAnswer(read.message)
     return document
 
 

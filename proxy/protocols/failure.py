@@ -101,16 +101,13 @@ def read_body(status: int, body: bytes) -> Failure:
 
 def read_document(status: int, document: dict[str, Any]) -> Failure | None:
     """The error object in ``document``; None where there is none."""
-    error = document.get("error")
+    error = document.get("error") or _other_error(document)
     source: dict[str, Any] = error if isinstance(error, dict) else document
-    message = next(
-        (text for key in ("message", "detail", "error", "msg") if (text := _text(source.get(key)))),
-        None,
-    )
+    message = next((text for key in _MESSAGES if (text := _text(source.get(key)))), None)
     if message is None and not isinstance(error, dict):
         return None
     word = source.get("type") if source is error or source.get("type") != "error" else None
-    code = source.get("code")
+    code = next((source[key] for key in _CODES if source.get(key) is not None), None)
     if code is None and isinstance(details := source.get("details"), dict):
         code = details.get("error_code")
     return Failure(
@@ -122,6 +119,20 @@ def read_document(status: int, document: dict[str, Any]) -> Failure | None:
         param=source.get("param") if isinstance(source.get("param"), str) else None,
         request_id=_text(document.get("request_id")),
     )
+
+
+def _other_error(document: dict[str, Any]) -> Any:
+    """The first of several errors, or MiniMax's, which comes beside an empty answer:
+    https://platform.minimax.io/docs/api-reference/errorcode"""
+    errors, base = document.get("errors"), document.get("base_resp")
+    if isinstance(errors, list) and errors:
+        return errors[0]
+    return base if isinstance(base, dict) and base.get("status_code") else None
+
+
+_MESSAGES = ("message", "detail", "error", "msg", "error_msg", "status_msg")
+_CODES = ("code", "error_code", "status_code")
+"""The names under which servers say what went wrong; the last ones are Baidu's and MiniMax's."""
 
 
 def _text(value: Any) -> str | None:

@@ -47,6 +47,15 @@ _PLAIN_STOPS = (Stop.DONE, Stop.SEQUENCE, Stop.CALLS)
 
 _ERROR_TYPES = {kind.anthropic for kind in KINDS.values()} | {"conflict_error"}
 
+_SPECIFIC_KINDS = {
+    "authentication",
+    "billing",
+    "permission",
+    "not_found",
+    "too_large",
+    "rate_limit",
+}
+
 
 # ------------------------------------------------------------------------------------ reading
 def read_answer(document: dict[str, Any]) -> Answer:
@@ -222,13 +231,18 @@ def write_failure(failure: Failure) -> dict[str, Any]:
 
     The official clients look for a code in the details.
     """
-    error: dict[str, Any] = {
-        "type": failure.type if failure.type in _ERROR_TYPES else KINDS[failure.kind].anthropic,
-        "message": failure.message,
-    }
+    error: dict[str, Any] = {"type": _error_type(failure), "message": failure.message}
     if failure.code is not None:
         error |= {"code": failure.code, "details": {"error_code": failure.code}}
     return {"type": "error", "error": error, "request_id": failure.request_id}
+
+
+def _error_type(failure: Failure) -> str:
+    """What the status says, where it says something of its own: OpenAI calls each fault of the
+    client an ``invalid_request_error``."""
+    if failure.kind in _SPECIFIC_KINDS or failure.type not in _ERROR_TYPES:
+        return KINDS[failure.kind].anthropic
+    return failure.type
 
 
 def stream_failure(document: dict[str, Any]) -> Failure:

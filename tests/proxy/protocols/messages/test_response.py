@@ -255,6 +255,10 @@ def test_usage_that_is_none_is_none() -> None:
             {"type": "api_error", "message": "Down"},
         ),
         (
+            Failure(401, "Who?", kind="authentication", type="invalid_request_error"),
+            {"type": "authentication_error", "message": "Who?"},
+        ),
+        (
             Failure(413, "Big", kind="too_large"),
             {"type": "request_too_large", "message": "Big"},
         ),
