@@ -81,10 +81,11 @@ def pieces(documents: list[Any]) -> list[dict[str, Any]]:
 
 
 def finishes(documents: list[Any]) -> list[str]:
+    """The finish reasons of chunks; an error may have anything beside it."""
     return [
         choice["finish_reason"]
         for document in documents
-        if isinstance(document, dict)
+        if isinstance(document, dict) and not document.get("error")
         for choice in document.get("choices") or []
         if choice.get("finish_reason")
     ]
