@@ -126,6 +126,24 @@ class _Rechunk(AnswerSend):
         self._exchange.usage = self._repair.usage
         return events
 
+    async def feed_bytes(self, data: bytes, *, more: bool) -> None:
+        if more and self._passes(data):
+            self._last_sent = math.inf
+            await self._send({"type": "http.response.body", "body": data, "more_body": True})
+            self._last_sent = self._loop.time()
+        else:
+            await super().feed_bytes(data, more=more)
+
+    def _passes(self, data: bytes) -> bool:
+        """Whether this read can go out as it came, for clients that get bytes: most can."""
+        return (
+            self.decoder is not None
+            and self.decoder.at_border
+            and not self.decoded_outwards
+            and self._options.flush == "read"
+            and self._repair.passes(data)
+        )
+
     async def send_events(self, events: list[Event], *, more: bool) -> None:
         if more and self._options.flush == "budget" and self._may_wait(events):
             self._hold(events)

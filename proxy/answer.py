@@ -55,12 +55,12 @@ class AnswerSend:
 
     def __init__(self, scope: Scope, send: Send) -> None:
         self._send = send
-        self._decoded_outwards = takes_events(scope, send)
+        self.decoded_outwards = takes_events(scope, send)
         self._pass = self._whole = False
         self._head: dict[str, Any] = {}
         self._pieces: list[bytes] = []
         self._held = 0
-        self._decoder: sse.Decoder | None = None
+        self.decoder: sse.Decoder | None = None
         self.started = False
         self.ended = False
 
@@ -108,12 +108,12 @@ class AnswerSend:
         try:
             await app(self.offer(scope), receive, self)
         except UpstreamError as error:
-            if self._decoder is None or self.ended:
+            if self.decoder is None or self.ended:
                 raise
             Exchange.of(scope).error = error.message
             await self._end(self.broken_off(error))
         except CancelledError:  # the server's time to drain is over: this is the last that goes out
-            if self._decoder is not None and not self.ended:
+            if self.decoder is not None and not self.ended:
                 await self._end(self.broken_off(ShuttingDown()))
             raise
 
@@ -126,18 +126,18 @@ class AnswerSend:
         elif self._pass:
             await self._send(message)
         elif kind == EVENTS and self._whole:  # a stream that nobody asked for
-            await self._feed_bytes(sse.encode(message["events"]), more=message["more_body"])
+            await self.feed_bytes(sse.encode(message["events"]), more=message["more_body"])
         elif kind == EVENTS:
             await self._feed(message["events"], more=message["more_body"])
         elif kind == "http.response.body":
-            await self._feed_bytes(message.get("body", b""), more=message.get("more_body", False))
+            await self.feed_bytes(message.get("body", b""), more=message.get("more_body", False))
         else:
             await self._send(message)
 
     async def _start(self, message: Message) -> None:
         status, headers = message["status"], message["headers"]
         if self.wants_stream(status, headers):
-            self._decoder = sse.Decoder()
+            self.decoder = sse.Decoder()
             status, headers = self.head(status, without(headers, b"content-length"))
             await self._send({**message, "status": status, "headers": headers})
             self.started = True
@@ -148,12 +148,13 @@ class AnswerSend:
             self._pass = self.started = True
             await self._send(message)
 
-    async def _feed_bytes(self, data: bytes, *, more: bool) -> None:
-        if self._decoder is not None:
+    async def feed_bytes(self, data: bytes, *, more: bool) -> None:
+        """More of the answer, as bytes."""
+        if self.decoder is not None:
             try:
-                events = self._decoder.feed(data)
+                events = self.decoder.feed(data)
                 if not more:
-                    events += self._decoder.flush()
+                    events += self.decoder.flush()
             except ValueError as error:
                 raise BadUpstreamAnswer(f"the upstream sent {error}") from None
             await self._feed(events, more=more)
@@ -193,7 +194,7 @@ class AnswerSend:
 
     async def send_events(self, events: list[Event], *, more: bool) -> None:
         """Sends events out, in one write."""
-        if self._decoded_outwards:
+        if self.decoded_outwards:
             await self._send({"type": EVENTS, "events": events, "more_body": more})
         else:
             body = sse.encode(events)

@@ -89,6 +89,11 @@ class StreamRepair(Protocol):
     def feed(self, events: list[Event]) -> list[Event]:
         """The same events where nothing is wrong with them (the very objects, their bytes kept)."""
 
+    def passes(self, data: bytes) -> bool:
+        """Whether ``data``, which begins where an event begins, is whole events that ``feed`` would
+        return as they are, and that nothing has to be noted of.  False where that would have to be
+        found out."""
+
     def close(self, failure: Failure | None = None) -> list[Event]:
         """The body is over: what the upstream should still have sent (``[DONE]`` after a finish),
         or an error event where the stream broke off without an end.  ``failure`` says how it broke

@@ -97,6 +97,11 @@ class Decoder:
                 events.append(event)
         return events
 
+    @property
+    def at_border(self) -> bool:
+        """Whether the next byte begins an event."""
+        return self._started and not (self._pending or self._pieces or self._skip_lf)
+
     def flush(self) -> list[Event]:
         """The event that the end of the body left without its blank line, if any."""
         block = b"".join([self._pending, *self._pieces])

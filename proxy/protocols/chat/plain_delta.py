@@ -18,11 +18,12 @@ _NEEDS_ESCAPE = re.compile(rb'["\\\x00-\x1f]')
 class PlainDelta:
     """The bytes before and after the text of a delta; the closing quote is in neither."""
 
-    __slots__ = ("_after", "_before")
+    __slots__ = ("_after", "_before", "_run")
 
     def __init__(self, before: bytes, after: bytes) -> None:
         self._before = before
         self._after = after
+        self._run: re.Pattern[bytes] | None = None
 
     @classmethod
     def learn(cls, event: Event) -> PlainDelta | None:
@@ -56,6 +57,16 @@ class PlainDelta:
             if rest != after or text[-1:] == b"\\":
                 return place
         return len(events)
+
+    def spans(self, data: bytes) -> bool:
+        """Whether ``data`` is such deltas alone, each with its blank line."""
+        if self._run is None:
+            before, after = re.escape(self._before), re.escape(self._after)
+            # possessive, so that what does not match is given up at once
+            self._run = re.compile(
+                rb'(?:data: %b(?:[^"\\\r\n]++|\\[^\r\n])*+"%b\n\n)++' % (before, after)
+            )
+        return self._run.fullmatch(data) is not None
 
 
 def _text(chunk: Chunk) -> str | None:

@@ -85,6 +85,9 @@ class StreamRepair:
                     place += more
         return repaired
 
+    def passes(self, data: bytes) -> bool:
+        return self._plain is not None and self._plain.spans(data)
+
     def close(self, failure: Failure | None = None) -> list[Event]:
         if self._over:
             return []

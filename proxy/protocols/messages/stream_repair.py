@@ -11,8 +11,9 @@ from enum import Enum
 from typing import Any
 
 from toolwire.proxy.protocols import json, sse
+from toolwire.proxy.protocols.messages.errors import stream_failure, write_failure
 from toolwire.proxy.protocols.messages.repair import corrected_reason, repair_block, repair_head
-from toolwire.proxy.protocols.messages.response import read_usage, stream_failure, write_failure
+from toolwire.proxy.protocols.messages.response import read_usage
 from toolwire.proxy.protocols.messages.stream_reader import BROKEN_OFF
 from toolwire.proxy.protocols.messages.wire import NAMES
 from toolwire.proxy.protocols.neutral import Failure, Usage
@@ -61,6 +62,9 @@ class MessagesStreamRepair:
             else:
                 repaired += self._repaired(event, event.data)
         return repaired
+
+    def passes(self, data: bytes) -> bool:
+        return False
 
     def close(self, failure: Failure | None = None) -> list[Event]:
         """``message_stop`` where it alone is missing, an error where the answer is not whole."""

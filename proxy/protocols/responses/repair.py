@@ -121,6 +121,9 @@ class ResponsesRepair:
             passed += self._repaired(event, chunk)
         return passed
 
+    def passes(self, data: bytes) -> bool:
+        return False
+
     def close(self, failure: Failure | None = None) -> list[Event]:
         if self.finished:
             return []

@@ -68,7 +68,7 @@ class Events:
                 return [*events, Event(name.encode())]
 
             async def send_events(self, events: list[Event], *, more: bool) -> None:
-                sent.append(EVENTS if self._decoded_outwards else "bytes")
+                sent.append(EVENTS if self.decoded_outwards else "bytes")
                 await super().send_events(events, more=more)
 
         await Changing(scope, send).run(self.app, scope, receive)
