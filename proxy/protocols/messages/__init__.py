@@ -7,7 +7,7 @@ from typing import Any
 from toolwire.proxy.protocols import failure as failures
 from toolwire.proxy.protocols import json, neutral
 from toolwire.proxy.protocols.codec import Codec, Quirks
-from toolwire.proxy.protocols.messages import request_read, request_write, response
+from toolwire.proxy.protocols.messages import errors, request_read, request_write, response
 from toolwire.proxy.protocols.messages.repair import repair_answer
 from toolwire.proxy.protocols.messages.stream_reader import MessagesStreamReader
 from toolwire.proxy.protocols.messages.stream_repair import MessagesStreamRepair
@@ -38,7 +38,7 @@ class _MessagesCodec:
         return failures.read_body(status, body)
 
     def write_failure(self, failure: Failure) -> dict[str, Any]:
-        return response.write_failure(failure)
+        return errors.write_failure(failure)
 
     def repair_answer(
         self,
@@ -64,7 +64,7 @@ class _MessagesCodec:
         return MessagesStreamWriter(request)
 
     def failure_event(self, failure: Failure) -> list[Event]:
-        return [Event(json.encode(response.write_failure(failure)), "error")]
+        return [Event(json.encode(errors.write_failure(failure)), "error")]
 
     def keep_alive(self) -> Event:
         return ping()

@@ -1,25 +1,21 @@
-"""Whole answers, token counts and errors of Messages.
+"""Whole answers and token counts of Messages.
 
-https://docs.anthropic.com/en/api/messages#response-id, https://docs.anthropic.com/en/api/errors
+https://docs.anthropic.com/en/api/messages#response-id
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from msgspec.structs import replace
-
 from toolwire.proxy.errors import BadUpstreamAnswer
 from toolwire.proxy.protocols import failure as failures
 from toolwire.proxy.protocols import json
-from toolwire.proxy.protocols.failure import KINDS
 from toolwire.proxy.protocols.freeform import wrap_call
 from toolwire.proxy.protocols.identifiers import random_id
 from toolwire.proxy.protocols.messages.blocks_write import call_input
 from toolwire.proxy.protocols.neutral import (
     Answer,
     Call,
-    Failure,
     Opaque,
     Part,
     Refusal,
@@ -45,17 +41,6 @@ _REASONS = {stop: reason for reason, stop in STOPS.items()}
 
 _PLAIN_STOPS = (Stop.DONE, Stop.SEQUENCE, Stop.CALLS)
 
-_ERROR_TYPES = {kind.anthropic for kind in KINDS.values()} | {"conflict_error"}
-
-_SPECIFIC_KINDS = {
-    "authentication",
-    "billing",
-    "permission",
-    "not_found",
-    "too_large",
-    "rate_limit",
-}
-
 
 # ------------------------------------------------------------------------------------ reading
 def read_answer(document: dict[str, Any]) -> Answer:
@@ -66,14 +51,23 @@ def read_answer(document: dict[str, Any]) -> Answer:
         told = f": {failure.message}" if failure is not None else ""
         raise BadUpstreamAnswer(f"the upstream's answer holds no message{told}")
     reason = document.get("stop_reason")
+    parts = [read_block(block) for block in content if isinstance(block, dict)]
+    if text := refusal_in(document.get("stop_details")):
+        parts.append(Refusal(text))
     return Answer(
         id=_text(document, "id") or random_id("msg_"),
         model=_text(document, "model"),
-        parts=[read_block(block) for block in content if isinstance(block, dict)],
+        parts=parts,
         stop=STOPS.get(reason, Stop.DONE) if isinstance(reason, str) else None,
         usage=read_usage(document.get("usage")),
         stop_sequence=_text(document, "stop_sequence") or None,
     )
+
+
+def refusal_in(details: Any) -> str:
+    """Why the model refused, where ``stop_details`` say so; no block does."""
+    refused = isinstance(details, dict) and details.get("type") == "refusal"
+    return _text(details, "explanation") if refused else ""
 
 
 def read_block(block: dict[str, Any]) -> Part:
@@ -223,31 +217,3 @@ def write_usage(usage: Usage | None) -> dict[str, Any]:
     if usage.reasoning is not None:
         counts["output_tokens_details"] = {"thinking_tokens": usage.reasoning}
     return counts
-
-
-# ------------------------------------------------------------------------------------- errors
-def write_failure(failure: Failure) -> dict[str, Any]:
-    """https://docs.anthropic.com/en/api/errors#error-shapes
-
-    The official clients look for a code in the details.
-    """
-    error: dict[str, Any] = {"type": _error_type(failure), "message": failure.message}
-    if failure.code is not None:
-        error |= {"code": failure.code, "details": {"error_code": failure.code}}
-    return {"type": "error", "error": error, "request_id": failure.request_id}
-
-
-def _error_type(failure: Failure) -> str:
-    """What the status says, where it says something of its own: OpenAI calls each fault of the
-    client an ``invalid_request_error``."""
-    if failure.kind in _SPECIFIC_KINDS or failure.type not in _ERROR_TYPES:
-        return KINDS[failure.kind].anthropic
-    return failure.type
-
-
-def stream_failure(document: dict[str, Any]) -> Failure:
-    """The error that a stream carries; its status is the usual one of its kind."""
-    failure = failures.read_document(200, document)
-    if failure is None:
-        failure = Failure(502, f"the upstream's stream failed: {json.encode_text(document)}")
-    return replace(failure, status=KINDS[failure.kind].status)

@@ -14,12 +14,13 @@ from msgspec import Struct, field
 from toolwire.proxy.protocols import sse
 from toolwire.proxy.protocols.identifiers import random_id
 from toolwire.proxy.protocols.messages import wire
+from toolwire.proxy.protocols.messages.errors import stream_failure
 from toolwire.proxy.protocols.messages.response import (
     STOPS,
     arguments_of,
     read_block,
     read_usage,
-    stream_failure,
+    refusal_in,
 )
 from toolwire.proxy.protocols.neutral import (
     Call,
@@ -32,6 +33,7 @@ from toolwire.proxy.protocols.neutral import (
     PartEnd,
     PartStart,
     Ping,
+    Refusal,
     Start,
     Stop,
     StreamEvent,
@@ -99,6 +101,9 @@ class MessagesStreamReader:
         events: list[StreamEvent] = []
         if reason := event.delta.stop_reason:
             events += self._end_blocks()
+            if text := refusal_in(event.delta.stop_details):
+                block = _Block(self._keys, Refusal(""))
+                events += [*self._begin(-1, block), *_piece(block, text), *self._end_block(-1)]
             events.append(Finish(STOPS.get(reason, Stop.DONE), event.delta.stop_sequence))
             self._state = _State.STOPPED
         if event.usage:

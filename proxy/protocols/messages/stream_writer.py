@@ -12,7 +12,8 @@ from typing import Any
 from toolwire.proxy.protocols import json
 from toolwire.proxy.protocols.identifiers import random_id
 from toolwire.proxy.protocols.messages.block_sequence import BlockSequence
-from toolwire.proxy.protocols.messages.response import write_failure, write_stop, write_usage
+from toolwire.proxy.protocols.messages.errors import write_failure
+from toolwire.proxy.protocols.messages.response import write_stop, write_usage
 from toolwire.proxy.protocols.neutral import (
     Delta,
     End,

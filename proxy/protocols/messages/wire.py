@@ -55,6 +55,7 @@ class ContentBlockStop(Struct, tag="content_block_stop"):
 class StopDelta(Struct):
     stop_reason: str | None = None
     stop_sequence: str | None = None
+    stop_details: Any = None
 
 
 class MessageDelta(Struct, tag="message_delta"):

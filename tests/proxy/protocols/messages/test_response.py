@@ -303,3 +303,10 @@ def test_any_answer_is_what_the_official_types_take(parts: list[Part], stop: Sto
     document = written(*parts, stop=stop)
     again = CODEC.write_answer(CODEC.read_answer(document), REQUEST)
     assert again == document
+
+
+def test_why_the_model_refused() -> None:
+    details = {"type": "refusal", "category": "cyber", "explanation": "Because."}
+    read = CODEC.read_answer({"content": [], "stop_reason": "refusal", "stop_details": details})
+    assert read.parts == [Refusal("Because.")]
+    assert CODEC.read_answer({"content": [], "stop_details": {"type": "other"}}).parts == []
