@@ -36,7 +36,7 @@ class MessagesStreamRepair:
         """The index of the block that is open."""
         self._stopped: list[Any] = []
         """The indices of blocks that were stopped here, whose own stop may still come: llama.cpp
-        stops all its blocks in the end."""
+        stops all its blocks in the end, and signs its thinking with nothing before."""
         self._called = False
         self._usage: dict[str, Any] = {}
 
@@ -55,7 +55,7 @@ class MessagesStreamRepair:
                 repaired.append(event)
             elif self._state is _State.OVER:
                 self.repairs["dropped_after_the_end"] += 1
-            elif event.name == "content_block_delta":
+            elif event.name == "content_block_delta" and not self._stopped:
                 repaired.append(event)
             elif event.data.strip() == sse.DONE:
                 self.repairs["done_dropped"] += 1
@@ -88,9 +88,8 @@ class MessagesStreamRepair:
             return self._fail(stream_failure(document))
         if not isinstance(kind, str):
             return [event]
-        if kind == "content_block_stop" and document.get("index") in self._stopped:
-            self._stopped.remove(document.get("index"))
-            self.repairs["late_block_stop_dropped"] += 1
+        if document.get("index") in self._stopped and self._is_late(kind, document):
+            self.repairs["late_block_event_dropped"] += 1
             return []
         before = self.repairs.total()
         ahead = _REPAIRS[kind](self, document) if kind in _REPAIRS else []
@@ -100,6 +99,15 @@ class MessagesStreamRepair:
             self.repairs["event_name_added"] += 1
             event = Event(event.data, kind)
         return [*ahead, event]
+
+    def _is_late(self, kind: str, document: dict[str, Any]) -> bool:
+        """Whether nothing is lost without this event of a block that was stopped here."""
+        if kind == "content_block_stop":
+            self._stopped.remove(document["index"])
+            return True
+        delta = document.get("delta")
+        told = delta.items() if isinstance(delta, dict) else ()
+        return kind == "content_block_delta" and not any(v for n, v in told if n != "type")
 
     def _message_start(self, document: dict[str, Any]) -> list[Event]:
         message = document.get("message")

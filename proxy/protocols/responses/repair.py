@@ -1,7 +1,7 @@
 """What a Responses upstream left out or got wrong, put right on the wire: unknown fields stay.
 
 The faults and who makes them: llama.cpp leaves out ``sequence_number``, ``output_index``, much of
-the response, and the end of a call's arguments; OpenRouter the ``event:`` lines, and adds a
+the response, and the end of what it thinks and calls; OpenRouter the ``event:`` lines, and adds a
 ``[DONE]``; GitHub Copilot gives an item another id in every event; ChatGPT's last event has no
 output; LM Studio sends no deltas of arguments.
 """
@@ -115,7 +115,7 @@ class ResponsesRepair:
                 part = chunk.content_index if chunk.summary_index is None else chunk.summary_index
                 if part is not None or kind in _UNNUMBERED:
                     self._last_number = number
-                    item.heard.add(part)
+                    item.heard.add((kind, part))
                     passed.append(event)
                     continue
             passed += self._repaired(event, chunk)

@@ -9,6 +9,7 @@ from toolwire.proxy.protocols.identifiers import random_id
 from toolwire.proxy.protocols.responses import wire
 from toolwire.proxy.protocols.responses.output import arguments_text
 from toolwire.proxy.protocols.responses.repair_fields import fill_part
+from toolwire.proxy.protocols.responses.repaired_item import RepairedItem
 from toolwire.proxy.protocols.responses.wire import PartKind
 
 Changes = dict[str, Any]
@@ -30,22 +31,6 @@ _PART_ADDED = ("response.content_part.added", "response.reasoning_summary_part.a
 
 _WRITTEN = {"function_call": PartKind.ARGUMENTS, "custom_tool_call": PartKind.CUSTOM_INPUT}
 """What the model writes of a call."""
-
-
-class RepairedItem:
-    """An item: the id that all its events bear, the parts whose deltas were heard (by their index,
-    None for arguments), whether its arguments were told to be whole, and the whole item once it is
-    done."""
-
-    __slots__ = ("done", "heard", "id", "parts", "type", "written")
-
-    def __init__(self, item_id: str, item_type: str | None) -> None:
-        self.id = item_id
-        self.type = item_type
-        self.heard: set[int | None] = set()
-        self.parts = 0
-        self.written = False
-        self.done: dict[str, Any] | None = None
 
 
 class RepairedItems:
@@ -81,8 +66,8 @@ class RepairedItems:
             self._count("arguments_early")
 
     def done(self, chunk: wire.StreamEvent, changes: Changes) -> list[Said]:
-        """``response.output_item.done``: the same id as when it was added; and the end of its
-        arguments, where nobody told that."""
+        """``response.output_item.done``: the same id as when it was added; and the ends of its
+        parts, where nobody told them."""
         document = wire.object_in(chunk.item)
         names = [document.get("id"), document.get("call_id")]
         index = self._place(chunk, names, changes)
@@ -100,24 +85,26 @@ class RepairedItems:
             changes["item"] = document
             self._count("arguments_not_text")
         item.done = document
-        return self._unwritten(item, index)
+        return self._untold(item, index)
 
-    def _unwritten(self, item: RepairedItem, index: int) -> list[Said]:
-        """The events that end the arguments of a call that is done."""
-        kind = _WRITTEN.get(str(item.type))
-        if kind is None or item.written or item.done is None:
-            return []
-        item.written = True
-        field = wire.WHOLE_FIELD[kind]
-        whole = item.done.get(field)
-        if not isinstance(whole, str):
-            return []
-        place = {"item_id": item.id, "output_index": index}
-        self._count("arguments_done")
-        return [
-            *self._unheard(kind, whole, item, place),
-            (f"{kind.value}.done", {**place, field: whole}),
-        ]
+    def _untold(self, item: RepairedItem, index: int) -> list[Said]:
+        """The events that end the parts of an item that is done."""
+        parts = set(item.heard)
+        if kind := _WRITTEN.get(str(item.type)):
+            parts.add((f"{kind.value}.delta", None))
+        said: list[Said] = []
+        for delta, number in sorted(parts - item.told, key=lambda part: part[1] or 0):
+            kind = wire.DELTAS[delta]
+            whole = item.whole(kind, number)
+            if whole is None:
+                continue
+            place: dict[str, Any] = {"item_id": item.id, "output_index": index}
+            if number is not None:
+                place[wire.INDEX_FIELD[kind]] = number
+            self._count("done")
+            said += self._unheard(kind, whole, item, place)
+            said.append((f"{kind.value}.done", {**place, wire.WHOLE_FIELD[kind]: whole}))
+        return said
 
     def part(self, kind: str, chunk: wire.StreamEvent, changes: Changes) -> list[Said]:
         """An event about a part: where it belongs; and what should have come before it."""
@@ -138,12 +125,12 @@ class RepairedItems:
         if kind in _PART_ADDED:
             item.parts += 1
         elif kind in wire.DELTAS:
-            item.heard.add(number)
+            item.heard.add((kind, number))
         elif kind in wire.WHOLES:
             place = {"item_id": item.id, "output_index": index}
             if number_field is not None:
                 place[number_field] = number
-            item.written = item.written or number_field is None
+            item.told.add((f"{wire.WHOLES[kind].value}.delta", number))
             whole = self._whole_text(wire.WHOLES[kind], chunk, changes)
             return self._unheard(wire.WHOLES[kind], whole, item, place)
         return []
@@ -164,13 +151,14 @@ class RepairedItems:
         self, kind: PartKind, whole: str, item: RepairedItem, place: dict[str, Any]
     ) -> list[Said]:
         """The delta that was never sent of a part that is done."""
-        number = place.get(wire.INDEX_FIELD.get(kind, ""))
-        if not whole or number in item.heard:
+        name = f"{kind.value}.delta"
+        part = (name, place.get(wire.INDEX_FIELD.get(kind, "")))
+        if not whole or part in item.heard:
             return []
-        item.heard.add(number)
+        item.heard.add(part)
         self._count("delta")
         logprobs: dict[str, Any] = {"logprobs": []} if kind is PartKind.TEXT else {}
-        return [(f"{kind.value}.delta", {**place, "delta": whole, **logprobs})]
+        return [(name, {**place, "delta": whole, **logprobs})]
 
     def whole(self, response: dict[str, Any]) -> bool:
         """Gives the output of the last event's response the items and ids that were told before;

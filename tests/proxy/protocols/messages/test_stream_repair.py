@@ -162,25 +162,6 @@ def test_counts_that_are_missing_are_added() -> None:
     assert repairs == {"stop_sequence_added": 1, "usage_added": 1}
 
 
-def test_a_block_that_nobody_stopped_is_stopped() -> None:
-    second = event("content_block_start", index=1, content_block={"type": "text", "text": ""})
-    out, repairs = fed(start(), *TEXT[:2], second, finish(), STOP)
-    assert len(assembled(out)["content"]) == 2
-    assert repairs == {"block_stop_added": 2}
-
-
-def test_llama_cpp_stops_all_its_blocks_in_the_end() -> None:
-    def of(index: int, events: list[Event]) -> list[Event]:
-        return [event(doc["type"], **{**doc, "index": index}) for doc in documents(events)]
-
-    first, second = of(0, CALL), of(1, CALL)
-    late = [*first[:2], *second[:2], first[2], second[2]]
-    out, repairs = fed(start(), *late, finish("tool_use"), STOP)
-    whole = [start(), *first, *second, finish("tool_use"), STOP]
-    assert documents(out) == documents(whole)
-    assert repairs == {"block_stop_added": 1, "late_block_stop_dropped": 1}
-
-
 def test_a_stream_with_its_reason_is_complete() -> None:
     out, repairs = fed(start(), *TEXT, finish())
     assert assembled(out)["stop_reason"] == "end_turn"

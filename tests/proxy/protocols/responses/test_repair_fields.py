@@ -79,7 +79,34 @@ def test_the_end_of_a_calls_arguments_is_told() -> None:
         arguments=CALL["arguments"],
         sequence_number=len(passed) - 3,
     )
-    assert repairs["arguments_done"] == 1
+    assert repairs["done"] == 1
+
+
+def test_the_end_of_reasoning_is_told() -> None:
+    item = {"id": "rs_1", "type": "reasoning", "summary": [], "content": []}
+    whole = {**item, "content": [{"type": "reasoning_text", "text": "Hm."}]}
+    stem = "response.reasoning_text"
+    documents = [
+        created(),
+        event("response.output_item.added", item=item),
+        event(f"{stem}.delta", item_id="rs_1", delta="H"),
+        event(f"{stem}.delta", item_id="rs_1", delta="m."),
+        event("response.output_item.done", item=whole),
+        completed([whole]),
+    ]
+
+    passed, repairs = repair(wire(documents))
+
+    assert passed[4] == event(
+        f"{stem}.done",
+        item_id="rs_1",
+        output_index=0,
+        content_index=0,
+        text="Hm.",
+        sequence_number=4,
+    )
+    assert len(passed) == len(documents) + 1
+    assert repairs["done"] == 1
 
 
 def test_the_input_of_a_free_form_call_that_comes_only_with_its_end() -> None:
