@@ -47,6 +47,8 @@ class AnswerRepair:
 
 
 class _Repair(AnswerSend):
+    reads_events = False
+
     def __init__(self, scope: Scope, send: Send, codec: Codec, receive: Receive) -> None:
         super().__init__(scope, send)
         self._codec = codec
@@ -100,8 +102,16 @@ def repair_error(codec: Codec, status: int, body: bytes) -> tuple[bytes, bool]:
         document = None
     if not isinstance(document, dict) or not isinstance(error := document.get("error"), dict):
         return json.encode(written), True
-    if written.keys() <= document.keys() and written["error"].keys() <= error.keys():
-        return body, False
-    merged = {**document, **{key: document.get(key, value) for key, value in written.items()}}
-    merged["error"] = {**written["error"], **error}
-    return json.encode(merged), True
+    error = {key: value for key, value in error.items() if key not in _TEXTS or _is_text(value)}
+    merged = {**written, **document, "error": {**written["error"], **error}}
+    if "type" in written:
+        merged["type"] = written["type"]
+    return (body, False) if merged == document else (json.encode(merged), True)
+
+
+_TEXTS = ("message", "type")
+"""Of an error, what clients take for text without a look."""
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value)

@@ -103,6 +103,8 @@ class ReasoningStripping:
 class _FirstAnswer(AnswerSend):
     """Keeps the one 400 to itself that another try can cure."""
 
+    reads_events = False
+
     def __init__(self, scope: Scope, send: Send, pattern: str) -> None:
         super().__init__(scope, send)
         self._pattern = re.compile(pattern)

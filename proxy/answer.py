@@ -53,6 +53,9 @@ class AnswerSend:
     as it comes.
     """
 
+    reads_events = True
+    """Whether it looks at events.  One that does not takes them decoded only to pass them on so."""
+
     def __init__(self, scope: Scope, send: Send) -> None:
         self._send = send
         self.decoded_outwards = takes_events(scope, send)
@@ -95,7 +98,9 @@ class AnswerSend:
 
     # the plumbing ---------------------------------------------------------------------------
     def offer(self, scope: Scope) -> Scope:
-        """The scope for the inner app, which may send decoded events."""
+        """The scope for the inner app, which may send decoded events where they help."""
+        if not (self.reads_events or self.decoded_outwards):
+            return scope
         extensions = {**(scope.get("extensions") or {}), EVENTS: {"send": self}}
         return {**scope, "extensions": extensions}
 
