@@ -1,4 +1,8 @@
-"""Gives the events of an answer's stream the client's own names and forms back."""
+"""Gives the events of an answer's stream the client's own names and forms back.
+
+And puts characters together that an upstream cut in two, each half an escape in a delta of its own:
+clients that add up text could not do that any more.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +19,10 @@ from toolwire.proxy.protocols.neutral import (
     Thinking,
 )
 
+_FIRST_HALF, _SECOND_HALF = "\ud800", "\udc00"
+"""Where the halves of characters outside of the basic plane begin:
+https://www.rfc-editor.org/rfc/rfc8259#section-7"""
+
 
 class Restorer:
     """Neutral events in, neutral events out; ``vendor`` is stamped on the thinking it signed."""
@@ -23,23 +31,35 @@ class Restorer:
         self._renaming = renaming
         self._vendor = vendor
         self._freeform: dict[int, InputStream] = {}
+        self._halves: dict[int, str] = {}
 
     def restore(self, event: StreamEvent) -> list[StreamEvent]:
         """The events for the client."""
         if isinstance(event, Delta):
+            if self._halves or event.text[-1:] >= _FIRST_HALF:
+                event = self._whole(event)
             if (freeform := self._freeform.get(event.key)) is None:
-                return [event]
+                return [event] if event.text else []
             text = freeform.feed(event.text)
             return [Delta(event.key, text)] if text else []
         if not isinstance(event, PartStart | PartEnd):
             return [event]
         if isinstance(event.part, Thinking):
             event.part.vendor = self._vendor
-        elif isinstance(event, PartEnd):
+        if isinstance(event, PartEnd):
             return self._end(event)
-        elif isinstance(event.part, Call):
+        if isinstance(event.part, Call):
             return [self._begin(event.key, event.part)]
         return [event]
+
+    def _whole(self, delta: Delta) -> Delta:
+        """The text of a delta with the half that was held; its own last half is held."""
+        text = self._halves.pop(delta.key, "") + delta.text
+        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+        if _FIRST_HALF <= text[-1:] < _SECOND_HALF:
+            self._halves[delta.key] = text[-1]
+            text = text[:-1]
+        return Delta(delta.key, text)
 
     def _begin(self, key: int, call: Call) -> PartStart:
         name = self._renaming.names.get(call.name, call.name)
@@ -50,8 +70,8 @@ class Restorer:
 
     def _end(self, event: PartEnd) -> list[StreamEvent]:
         part = self._renaming.call(event.part) if isinstance(event.part, Call) else event.part
-        told: list[StreamEvent] = [PartEnd(event.key, part)]
+        rest = self._halves.pop(event.key, "")  # of a character whose other half never came
         if (freeform := self._freeform.pop(event.key, None)) is not None:
-            if rest := freeform.flush():
-                told.insert(0, Delta(event.key, rest))
-        return told
+            rest = freeform.feed(rest) + freeform.flush()
+        told: list[StreamEvent] = [Delta(event.key, rest)] if rest else []
+        return [*told, PartEnd(event.key, part)]
