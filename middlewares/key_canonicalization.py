@@ -17,7 +17,6 @@ Stands innermost of those that change requests: what the others add is sorted to
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -34,6 +33,8 @@ _LONG_NUMBER = re.compile(r"[0-9]{15}")
 REMEMBERED_CALLS = 4096
 REMEMBERED_CHARACTERS = 2048
 """Of an arguments string, at most; both together bound the memory to some megabytes."""
+
+_NOTHING: list[Any] = []
 
 _SCHEMAS = {
     "chat": ("response_format", "json_schema", "schema"),
@@ -71,14 +72,15 @@ class KeyCanonicalization:
 def sort_arguments(protocol: str, document: dict[str, Any]) -> None:
     """Sorts the keys inside the arguments strings of the history, in place."""
     if protocol == "chat":
-        for message in _objects(document.get("messages")):
-            if calls := message.get("tool_calls"):
-                for call in _objects(calls):
-                    if isinstance(function := call.get("function"), dict):
-                        _sort_in(function)
+        for message in _list(document.get("messages")):
+            calls = message.get("tool_calls") if type(message) is dict else None
+            for call in _list(calls):
+                function = call.get("function") if type(call) is dict else None
+                if type(function) is dict:
+                    _sort_in(function)
     elif protocol == "responses":
-        for item in _objects(document.get("input")):
-            if item.get("type") == "function_call":
+        for item in _list(document.get("input")):
+            if type(item) is dict and item.get("type") == "function_call":
                 _sort_in(item)
 
 
@@ -129,9 +131,6 @@ def _in_schema_order(schema: Any) -> Any:
     }
 
 
-def _objects(value: Any) -> Iterator[dict[str, Any]]:
-    """The objects in a list; nothing where a client put something else there."""
-    if isinstance(value, list):
-        for item in value:
-            if isinstance(item, dict):
-                yield item
+def _list(value: Any) -> list[Any]:
+    """A list, or an empty one where a client put something else there."""
+    return value if type(value) is list else _NOTHING
