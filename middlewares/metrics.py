@@ -26,6 +26,9 @@ from toolwire.proxy.exchange import CLIENT_LEFT, Exchange
 from toolwire.proxy.observe import Observation, observe
 
 MAX_MODEL_CHARACTERS = 200
+MAX_TOKENS = 10**12
+"""Of one answer; anything more is no count."""
+
 _WHERE = ("client", "upstream", "model")
 _SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160, 320, 640)
 """Answers of models take from a fraction of a second to several minutes."""
@@ -138,7 +141,7 @@ class _Series:
             self._add_tokens("reasoning", usage.reasoning)
 
     def _add_tokens(self, kind: str, count: int | None) -> None:
-        if not count:
+        if not count or not 0 < count < MAX_TOKENS:  # an upstream may say anything
             return
         child = self._tokens.get(kind)
         if child is None:

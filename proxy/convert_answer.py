@@ -70,6 +70,8 @@ class AnswerConversion:
             raise BadUpstreamAnswer("the upstream's answer is no JSON object")
         for place, part in enumerate(answer.parts):
             if isinstance(part, Call):
+                if not part.name:
+                    raise BadUpstreamAnswer("the upstream called a tool without a name")
                 answer.parts[place] = self._renaming.call(part)
             elif isinstance(part, Thinking):
                 part.vendor = self._vendor
@@ -130,4 +132,7 @@ class AnswerConversion:
 
 def _events(body: bytes) -> list[Event]:
     decoder = sse.Decoder()
-    return [*decoder.feed(body), *decoder.flush()]
+    try:
+        return [*decoder.feed(body), *decoder.flush()]
+    except ValueError as error:
+        raise BadUpstreamAnswer(f"the upstream sent {error}") from None

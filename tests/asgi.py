@@ -77,7 +77,8 @@ async def ask(
     async def send(message: Message) -> None:
         if message["type"] == "http.response.start":
             reply.status = message["status"]
-            reply.headers = {k.decode(): v.decode() for k, v in message["headers"]}
+            pairs = message["headers"]
+            reply.headers = {k.decode("latin-1"): v.decode("latin-1") for k, v in pairs}
         else:
             assert message["type"] == "http.response.body", message["type"]
             reply.writes.append(message.get("body", b""))

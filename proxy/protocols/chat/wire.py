@@ -119,13 +119,17 @@ def lenient_chunk(document: dict[str, Any]) -> Chunk:
     return _fitting(Chunk, document)
 
 
+_MISFITS = (msgspec.ValidationError, UnicodeEncodeError)
+"""The second: a lone surrogate, which msgspec meets when it says what does not fit."""
+
+
 def lenient_usage(value: Any) -> WireUsage | None:
     """The token counts in ``value``, whatever it is."""
     if not isinstance(value, dict):
         return None
     try:
         return msgspec.convert(value, WireUsage)
-    except msgspec.ValidationError:
+    except _MISFITS:
         return _fitting(WireUsage, value)
 
 
@@ -166,6 +170,6 @@ def _fitting(kind: type[S], document: dict[str, Any]) -> S:
 def _fits(value: Any, kind: Any) -> bool:
     try:
         msgspec.convert(value, kind)
-    except msgspec.ValidationError:
+    except _MISFITS:
         return False
     return True
