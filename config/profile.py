@@ -150,6 +150,10 @@ class Profile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     tool_id_pattern: Regex = ""
     """What a whole tool call id must match. `[a-zA-Z0-9_-]+` on messages upstreams."""
 
+    schema_unions: bool = True
+    """Whether the schema of a tool may have `anyOf`, `oneOf` or `allOf` at its root, which messages
+    upstreams do not take; else their branches are merged, and it is reported."""
+
     tool_result_images: bool = False
     """Whether the result of a tool may hold images on a chat upstream; else they follow in a user
     message."""

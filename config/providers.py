@@ -38,6 +38,9 @@ PROTOCOL_RULES: Mapping[object, tuple[Rule, ...]] = {
                 # https://platform.claude.com/docs/en/api/messages/create
                 "temperature_max": 1.0,
                 "tool_id_pattern": "[a-zA-Z0-9_-]+",
+                # "input_schema does not support oneOf, allOf, or anyOf at the top level":
+                # https://github.com/anthropics/claude-code/issues/5319
+                "schema_unions": False,
             },
         ),
     ),

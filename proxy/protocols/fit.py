@@ -13,14 +13,17 @@ from msgspec.structs import replace
 from toolwire.proxy.protocols.neutral import (
     Choice,
     DocumentPart,
+    FunctionTool,
     Image,
     Losses,
     Part,
     Request,
     Result,
     Text,
+    Tool,
     Turn,
 )
+from toolwire.proxy.protocols.schema import without_unions
 
 
 class Abilities(Protocol):
@@ -30,6 +33,8 @@ class Abilities(Protocol):
     def images(self) -> bool: ...
     @property
     def documents(self) -> bool: ...
+    @property
+    def schema_unions(self) -> bool: ...
     @property
     def tool_choices(self) -> Sequence[str]: ...
     @property
@@ -41,6 +46,8 @@ def fit_request(request: Request, abilities: Abilities, losses: Losses) -> None:
     if not (abilities.images and abilities.documents):
         for turn in request.turns:
             _fit_content(turn, abilities, losses)
+    if not abilities.schema_unions:
+        request.tools = [_without_unions(tool, losses) for tool in request.tools]
     if request.choice is not None:
         _fit_choice(request, request.choice, abilities.tool_choices, losses)
 
@@ -70,6 +77,13 @@ def _fitted(part: Part, abilities: Abilities, losses: Losses) -> Part:
         losses.coerce(part.at, "this model takes no documents")
         return Text(f"[A document that this model cannot read: {part.name or 'no name'}]")
     return part
+
+
+def _without_unions(tool: Tool, losses: Losses) -> Tool:
+    if not isinstance(tool, FunctionTool) or tool.schema is None:
+        return tool
+    schema = without_unions(tool.schema, tool.at, losses)
+    return tool if schema is tool.schema else replace(tool, schema=schema)
 
 
 def _fit_choice(request: Request, choice: Choice, obeyed: Sequence[str], losses: Losses) -> None:

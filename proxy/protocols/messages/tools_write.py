@@ -9,7 +9,6 @@ from typing import Any
 
 from toolwire.proxy.protocols.codec import Quirks
 from toolwire.proxy.protocols.freeform import wrap
-from toolwire.proxy.protocols.messages.schema import input_schema
 from toolwire.proxy.protocols.neutral import (
     PARALLEL_PATHS,
     CustomTool,
@@ -81,7 +80,7 @@ def _function(
     written: dict[str, Any] = {"name": tool.name}
     if tool.description is not None:
         written["description"] = tool.description
-    written["input_schema"] = input_schema(tool.schema, tool.at, losses)
+    written["input_schema"] = _schema(tool.schema)
     if tool.strict is not None and quirks.strict:
         written["strict"] = tool.strict
     elif tool.strict:
@@ -94,6 +93,13 @@ def _function(
         else:
             losses.drop(f"{tool.at}.{name}", "has no equivalent in Messages")
     return written
+
+
+def _schema(schema: dict[str, Any] | None) -> dict[str, Any]:
+    """The schema as it is, but that it must have the type ``object``."""
+    if schema is None:
+        return {"type": "object", "properties": {}}
+    return schema if schema.get("type") == "object" else {**schema, "type": "object"}
 
 
 def _write_choice(

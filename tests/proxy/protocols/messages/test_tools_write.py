@@ -76,6 +76,13 @@ def test_a_function() -> None:
 
 def test_a_function_without_anything() -> None:
     assert written(F) == ({"tools": [{"name": "f", "input_schema": EMPTY}]}, [])
+    for schema, sent in (
+        ({}, {"type": "object"}),
+        ({"properties": {"a": {}}}, {"type": "object", "properties": {"a": {}}}),
+        ({"type": None, "x-y": 1}, {"type": "object", "x-y": 1}),
+    ):
+        document, _ = written(FunctionTool("f", schema=schema))
+        assert document["tools"][0]["input_schema"] == sent
 
 
 def test_strict_where_it_is_not_known() -> None:

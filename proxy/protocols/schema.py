@@ -1,7 +1,8 @@
-"""Schemas of tools, as Messages demands them: an object at the root, and no union there.
+"""Schemas of tools for upstreams that take no union at the root.
 
-``input_schema`` must have the type ``object``, and no ``oneOf``, ``anyOf`` or ``allOf`` at its top
-level (nested ones are fine): https://github.com/anthropics/claude-code/issues/40075
+Anthropic and OpenAI refuse ``oneOf``, ``anyOf`` and ``allOf`` at the top level (nested ones are
+fine): https://github.com/anthropics/claude-code/issues/40075,
+https://github.com/langchain-ai/langchainjs/issues/9804
 """
 
 from __future__ import annotations
@@ -17,23 +18,20 @@ _ALTERNATIVES = ("anyOf", "oneOf")
 _UNIONS = frozenset((*_ALTERNATIVES, "allOf"))
 
 
-def input_schema(schema: Schema | None, at: str, losses: Losses) -> Schema:
-    """``schema`` itself where it is allowed, else one that allows at least as much.
+def without_unions(schema: Schema, at: str, losses: Losses) -> Schema:
+    """``schema`` itself where it has no union at its root, else one that allows at least as much.
 
-    The branches of a union at the root are merged: the properties of all, of which those are
-    required that each alternative requires.  ``at`` is the path of the tool.
+    The branches are merged: the properties of all, of which those are required that each
+    alternative requires.  ``at`` is the path of the tool.
     """
-    if schema is None:
-        return {"type": "object", "properties": {}}
-    if not _UNIONS.isdisjoint(schema):
-        losses.coerce(at, "a schema may have no anyOf, oneOf or allOf at its root: merged")
-        try:
-            schema = _Merger(schema).merged(schema) or {"properties": {}}
-        except (RecursionError, ValueError):  # nested deeper than can be followed
-            schema = {"properties": {}}
-    if schema.get("type") != "object":
-        schema = {**schema, "type": "object"}
-    return schema
+    if _UNIONS.isdisjoint(schema):
+        return schema
+    losses.coerce(at, "a schema may have no anyOf, oneOf or allOf at its root: merged")
+    try:
+        merged = _Merger(schema).merged(schema) or {}
+    except (RecursionError, ValueError):  # nested deeper than can be followed
+        merged = {}
+    return {"properties": {}, **merged, "type": "object"}
 
 
 class _Merger:
