@@ -11,6 +11,7 @@ from msgspec import Raw
 
 from toolwire.proxy.protocols.codec import Quirks
 from toolwire.proxy.protocols.messages.blocks_write import Block, BlockWriter, plain_text
+from toolwire.proxy.protocols.messages.output_schema import closed
 from toolwire.proxy.protocols.messages.thinking import is_thinking, write_thinking
 from toolwire.proxy.protocols.messages.tools_write import write_tools
 from toolwire.proxy.protocols.neutral import (
@@ -178,7 +179,10 @@ def _write_structured(
         losses.drop(structured.at, "the upstream has no structured output")
     else:
         output = document.setdefault("output_config", {})
-        output["format"] = {"type": "json_schema", "schema": structured.schema}
+        schema = closed(structured.schema)
+        if schema is not structured.schema:
+            losses.coerce(structured.at, "objects take no further properties")
+        output["format"] = {"type": "json_schema", "schema": schema}
         if structured.description:
             losses.drop(f"{structured.at}.description", "has no equivalent in Messages")
 

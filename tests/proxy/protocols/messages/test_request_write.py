@@ -153,7 +153,7 @@ def test_stop_sequences_must_say_something() -> None:
 
 
 def test_structured_output() -> None:
-    schema = {"type": "object", "properties": {}}
+    schema = {"type": "object", "properties": {}, "additionalProperties": False}
     wish = Structured(schema, name="n", strict=True, at="response_format")
     document, losses = written(asked(structured=wish))
     assert document["output_config"] == {"format": {"type": "json_schema", "schema": schema}}
