@@ -15,12 +15,14 @@ from toolwire.proxy.demo.responses.memory import ResponseMemory
 
 _ECHOED: Json = {  # what the answer repeats of the request: what stands there when it was not given
     "background": False,
+    "frequency_penalty": 0.0,
     "instructions": None,
     "max_output_tokens": None,
     "max_tool_calls": None,
     "metadata": {},
     "model": None,
     "parallel_tool_calls": True,
+    "presence_penalty": 0.0,
     "previous_response_id": None,
     "prompt_cache_key": None,
     "safety_identifier": None,

@@ -192,6 +192,7 @@ def close_response(response: dict[str, Any], stop: Stop, usage: Usage | None) ->
     """Sets the status that ``stop`` means, and the token counts."""
     reason = REASONS.get(stop)
     response["status"] = "completed" if reason is None else "incomplete"
+    response["completed_at"] = int(time.time()) if reason is None else None
     response["incomplete_details"] = None if reason is None else {"reason": reason}
     response["usage"] = write_usage(usage)
 

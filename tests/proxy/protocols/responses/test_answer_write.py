@@ -78,6 +78,7 @@ class TestWrite:
 
         assert written["status"] == status
         assert written["incomplete_details"] == (reason and {"reason": reason})
+        assert isinstance(written["completed_at"], int) is (reason is None)
         assert written["output"][0]["status"] == status
 
     def test_a_refusal_is_completed_with_its_part(self) -> None:
@@ -157,4 +158,6 @@ class TestWrite:
         assert written["tools"] == []
         assert written["tool_choice"] == "auto"
         assert written["parallel_tool_calls"] is True
+        assert (written["temperature"], written["top_p"]) == (1, 1)
+        assert (written["presence_penalty"], written["frequency_penalty"]) == (0, 0)
         assert written["error"] is None
