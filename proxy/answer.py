@@ -17,7 +17,7 @@ from typing import Any
 from toolwire.proxy.asgi import ASGIApp, Message, Receive, Scope, Send
 from toolwire.proxy.errors import BadUpstreamAnswer, ShuttingDown, UpstreamError
 from toolwire.proxy.exchange import Exchange
-from toolwire.proxy.protocols import sse
+from toolwire.proxy.protocols import json, sse
 from toolwire.proxy.protocols.sse import Event
 
 EVENTS = "toolwire.events"
@@ -159,7 +159,7 @@ class AnswerSend:
             try:
                 events = self.decoder.feed(data)
                 if not more:
-                    events += self.decoder.flush()
+                    events += [event for event in self.decoder.flush() if _is_whole(event)]
             except ValueError as error:
                 raise BadUpstreamAnswer(f"the upstream sent {error}") from None
             await self._feed(events, more=more)
@@ -204,6 +204,17 @@ class AnswerSend:
         else:
             body = sse.encode(events)
             await self._send({"type": "http.response.body", "body": body, "more_body": more})
+
+
+def _is_whole(event: Event) -> bool:
+    """Whether this, the last of a body and without its blank line, was not cut off."""
+    if event.data is None or event.data == sse.DONE:
+        return True
+    try:
+        json.decode(event.data)
+    except ValueError:
+        return False
+    return True
 
 
 def is_stream(headers: Headers) -> bool:

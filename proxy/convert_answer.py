@@ -19,7 +19,7 @@ from toolwire.proxy.protocols.neutral import (
     StreamFailure,
     Thinking,
 )
-from toolwire.proxy.protocols.restore import Restorer
+from toolwire.proxy.protocols.restore import NAMELESS, Restorer
 from toolwire.proxy.protocols.sse import Event
 
 
@@ -71,7 +71,7 @@ class AnswerConversion:
         for place, part in enumerate(answer.parts):
             if isinstance(part, Call):
                 if not part.name:
-                    raise BadUpstreamAnswer("the upstream called a tool without a name")
+                    raise BadUpstreamAnswer(NAMELESS)
                 answer.parts[place] = self._renaming.call(part)
             elif isinstance(part, Thinking):
                 part.vendor = self._vendor
@@ -115,6 +115,8 @@ class AnswerConversion:
     def _restored(self, events: list[StreamEvent]) -> list[StreamEvent]:
         restored = []
         for event in events:
+            if self._collector.failure is not None:
+                break  # nothing follows
             for known in self._restorer.restore(event):
                 self._collector.add(known)
                 restored.append(known)

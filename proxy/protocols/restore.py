@@ -13,11 +13,15 @@ from toolwire.proxy.protocols.freeform import InputStream
 from toolwire.proxy.protocols.neutral import (
     Call,
     Delta,
+    Failure,
     PartEnd,
     PartStart,
     StreamEvent,
+    StreamFailure,
     Thinking,
 )
+
+NAMELESS = "the upstream called a tool without a name"
 
 _FIRST_HALF, _SECOND_HALF = "\ud800", "\udc00"
 """Where the halves of characters outside of the basic plane begin:
@@ -49,6 +53,8 @@ class Restorer:
         if isinstance(event, PartEnd):
             return self._end(event)
         if isinstance(event.part, Call):
+            if not event.part.name:
+                return [StreamFailure(Failure(502, NAMELESS, code="bad_upstream_answer"))]
             return [self._begin(event.key, event.part)]
         return [event]
 

@@ -50,7 +50,7 @@ class Event(Struct, gc=False):
         data = self.data if b"\n" not in self.data else self.data.replace(b"\n", b"\ndata: ")
         if self.name is None:
             return b"data: %b\n\n" % data
-        return b"event: %b\ndata: %b\n\n" % (self.name.encode(), data)
+        return b"event: %b\ndata: %b\n\n" % (self.name.encode("utf-8", "replace"), data)
 
 
 def comment(text: str = "") -> Event:

@@ -111,7 +111,8 @@ def responses(events: list[Any], request: Json) -> Iterator[str]:
     whole = events[-1]["response"]
     if whole["status"] != kinds[-1].removeprefix("response."):
         yield f"{kinds[-1]} says {whole['status']}"
-    done = [event["item"] for event in events if event["type"] == "response.output_item.done"]
+    ends = [event for event in events if event["type"] == "response.output_item.done"]
+    done = [end["item"] for end in sorted(ends, key=lambda end: int(end["output_index"]))]
     if kinds[-1] == "response.completed" and whole["output"] != done:
         yield f"the items done are not those of the whole response: {done} / {whole['output']}"
     yield from _items(events, complete=kinds[-1] == "response.completed")

@@ -260,7 +260,7 @@ LAST_NEEDED = {
         for place, event in enumerate(STREAMS["chat"])
         if event["choices"] and event["choices"][0]["finish_reason"]
     ),
-    "messages": len(STREAMS["messages"]) - 1,
+    "messages": len(STREAMS["messages"]) - 2,  # message_delta says why it stopped
     "responses": len(STREAMS["responses"]) - 1,
 }
 """The event without which a stream is not complete."""

@@ -27,6 +27,11 @@ ASK: dict[str, dict[str, Any]] = {
 _HALF_A_PAIR = re.compile(rb"(?<!\\)((?:\\\\)*)\\ud83d")
 
 
+def without_half_pairs(body: bytes) -> bytes:
+    """Half a surrogate pair is legal JSON, but the judge does not read it."""
+    return _HALF_A_PAIR.sub(rb"\1?", body)
+
+
 async def got(
     client: str,
     upstream: str,
@@ -48,8 +53,7 @@ async def got(
     assert reply.status in (status, 200, 502)
     if reply.status >= 400 or client != upstream:
         heard = Heard(PATHS[client], request, reply.status, httpx2.Headers(reply.headers))
-        # half a pair is legal JSON, but the judge does not read it
-        heard.raw, heard.whole = _HALF_A_PAIR.sub(rb"\1?", reply.body), True
+        heard.raw, heard.whole = without_half_pairs(reply.body), True
         assert list(problems(heard)) == []
     return reply
 
