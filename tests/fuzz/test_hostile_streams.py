@@ -46,7 +46,7 @@ async def streamed(client: str, upstream: str, reads: list[bytes], *, cut: bool 
 
 
 def _is_excused(problem: str) -> bool:
-    """A finish went out before the upstream told of its failure; what matters is that no end does."""
+    """A finish went out before the upstream told of its failure; what matters is the end."""
     return problem.startswith("finish reasons at") and problem.endswith("failed: True")
 
 
