@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from toolwire.proxy.errors import BadUpstreamAnswer
 from toolwire.proxy.protocols.convert import Renaming
 from toolwire.proxy.protocols.freeform import InputStream
 from toolwire.proxy.protocols.neutral import (
@@ -54,7 +55,7 @@ class Restorer:
             return self._end(event)
         if isinstance(event.part, Call):
             if not event.part.name:
-                return [StreamFailure(Failure(502, NAMELESS, code="bad_upstream_answer"))]
+                return [StreamFailure(Failure(502, NAMELESS, code=BadUpstreamAnswer.code))]
             return [self._begin(event.key, event.part)]
         return [event]
 
