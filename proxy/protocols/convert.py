@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeGuard
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -25,10 +25,12 @@ from toolwire.proxy.protocols.neutral import (
     Call,
     CustomTool,
     FunctionTool,
+    HostedTool,
     Losses,
     Request,
     Result,
     Thinking,
+    Tool,
     Turn,
 )
 
@@ -97,8 +99,11 @@ def convert_request(
     renaming = Renaming()
     if not quirks.custom_tools:
         _wrap_freeform(target, renaming)
-    _rename(target, quirks, renaming)
-    _legalize_ids(target.turns, quirks.tool_id_pattern)
+    calls = [part for turn in turns for part in turn.parts if type(part) is Call]
+    _rename(target, calls, quirks, renaming)
+    if quirks.tool_id_pattern:
+        results = [part for turn in turns for part in turn.parts if type(part) is Result]
+        _legalize_ids(calls, results, re.compile(quirks.tool_id_pattern))
     fit_request(target, quirks, losses)
     written = upstream.write_request(target, quirks, losses)
     fit_document(written, quirks, losses)
@@ -117,10 +122,11 @@ def _keep_from_others(turns: list[Turn], vendor: str, losses: Losses) -> None:
 
 def _wrap_freeform(request: Request, renaming: Renaming) -> None:
     """Free-form tools become functions with one string, and so do their calls in the history."""
-    renaming.freeform = {tool.name for tool in request.tools if isinstance(tool, CustomTool)}
-    request.tools = [
-        freeform.wrap(tool) if isinstance(tool, CustomTool) else tool for tool in request.tools
-    ]
+    renaming.freeform = {tool.name for tool in request.tools if type(tool) is CustomTool}
+    if renaming.freeform:
+        request.tools = [
+            freeform.wrap(tool) if type(tool) is CustomTool else tool for tool in request.tools
+        ]
     for turn in request.turns:
         for place, part in enumerate(turn.parts):
             if type(part) is Call and part.custom:
@@ -131,12 +137,10 @@ def _wrap_freeform(request: Request, renaming: Renaming) -> None:
         request.choice = replace(request.choice, custom=False)
 
 
-def _rename(request: Request, quirks: Limits, renaming: Renaming) -> None:
+def _rename(request: Request, calls: list[Call], quirks: Limits, renaming: Renaming) -> None:
     """Gives tools, calls and the choice names that the target allows."""
-    calls = [part for turn in request.turns for part in turn.parts if type(part) is Call]
-    tools = [tool for tool in request.tools if isinstance(tool, FunctionTool | CustomTool)]
     legal = legal_names(
-        {*(tool.name for tool in tools), *(call.name for call in calls)},
+        {tool.name for tool in request.tools if _is_named(tool)} | {call.name for call in calls},
         longest=quirks.tool_name_max,
         pattern=re.compile(quirks.tool_name_pattern),
     )
@@ -146,9 +150,7 @@ def _rename(request: Request, quirks: Limits, renaming: Renaming) -> None:
     for call in calls:
         call.name = legal.get(call.name, call.name)
     request.tools = [
-        replace(tool, name=legal[tool.name])
-        if isinstance(tool, FunctionTool | CustomTool) and tool.name in legal
-        else tool
+        replace(tool, name=legal[tool.name]) if _is_named(tool) and tool.name in legal else tool
         for tool in request.tools
     ]
     if (choice := request.choice) is not None:
@@ -157,13 +159,12 @@ def _rename(request: Request, quirks: Limits, renaming: Renaming) -> None:
         request.choice = replace(choice, name=name, allowed=allowed)
 
 
-def _legalize_ids(turns: list[Turn], pattern: str) -> None:
-    if not pattern:
-        return
-    legal = re.compile(pattern)
-    for turn in turns:
-        for part in turn.parts:
-            if type(part) is Call:
-                part.id = legal_id(part.id, legal)
-            elif type(part) is Result:
-                part.call_id = legal_id(part.call_id, legal)
+def _is_named(tool: Tool) -> TypeGuard[FunctionTool | CustomTool]:
+    return type(tool) is not HostedTool
+
+
+def _legalize_ids(calls: list[Call], results: list[Result], legal: re.Pattern[str]) -> None:
+    for call in calls:
+        call.id = legal_id(call.id, legal)
+    for result in results:
+        result.call_id = legal_id(result.call_id, legal)

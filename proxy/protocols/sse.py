@@ -91,8 +91,12 @@ class Decoder:
         self._hold(blocks.pop())
         events = []
         for block in blocks:
-            if block.startswith(b"data: ") and b"\n" not in block:
-                events.append(Event(block[6:], None, block))
+            first, _, second = block.partition(b"\n")
+            # as most upstreams write it: the data alone, or after its name
+            if not second and first[:6] == b"data: ":
+                events.append(Event(first[6:], None, block))
+            elif first[:7] == b"event: " and second[:6] == b"data: " and b"\n" not in second:
+                events.append(Event(second[6:], first[7:].decode("utf-8", "replace"), block))
             elif (event := _event(block)) is not None:
                 events.append(event)
         return events

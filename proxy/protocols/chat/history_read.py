@@ -52,8 +52,8 @@ _KNOWN = frozenset(
         reasoning_blocks.VENDOR,
     )
 )
-_ROLE_AND_CONTENT = frozenset(("role", "content"))
-"""All that most messages have."""
+_USUAL = frozenset(("role", "content", "tool_calls"))
+"""All that most messages have: there is no need to look for more."""
 
 
 def read_turns(document: dict[str, Any]) -> list[Turn]:
@@ -76,12 +76,15 @@ class _Reader:
         role = _ROLES[said]
         if said in ("tool", "function"):
             return Turn(role, [self._result(message, said, at)], at=at)
-        if _ROLE_AND_CONTENT.issuperset(message):
-            return Turn(role, read_content(message, at), at=at)
-        if said == "assistant":
-            parts = self._assistant(message, at)
-        else:
+        usual = _USUAL.issuperset(message)
+        if said != "assistant":
             parts = read_content(message, at)
+        elif usual:
+            parts = [*read_content(message, at), *self._calls(message, at)]
+        else:
+            parts = self._assistant(message, at)
+        if usual:
+            return Turn(role, parts, at=at)
         parts += _unknown(message, at)
         cache = read_cache(message, at)
         if cache is not None and not _mark_last(parts, cache):
@@ -106,11 +109,14 @@ class _Reader:
         parts: list[Part] = [*_read_thinking(message, at), *read_content(message, at)]
         if refusal := optional(message, "refusal", str, at):
             parts.append(Refusal(refusal, at=f"{at}.refusal"))
-        parts += [self._call(call, path) for path, call in objects(message, "tool_calls", at)]
+        parts += self._calls(message, at)
         legacy = optional(message, "function_call", dict, at)
         if legacy is not None and legacy.get("name"):
             parts.append(self._legacy_call(legacy, f"{at}.function_call"))
         return parts
+
+    def _calls(self, message: dict[str, Any], at: str) -> list[Call]:
+        return [self._call(call, path) for path, call in objects(message, "tool_calls", at)]
 
     def _call(self, call: dict[str, Any], at: str) -> Call:
         kind = optional(call, "type", str, at) or "function"
