@@ -70,6 +70,10 @@ def _add_delta(message: dict[str, Any], delta: dict[str, Any]) -> None:
             calls = message.setdefault("tool_calls", [])
             for piece in value:
                 _add_piece(calls, piece)
+        elif key == "function_call":
+            call = message.setdefault(key, {})
+            for field, text in value.items():
+                call[field] = call.get(field, "") + text
         elif isinstance(value, str) and isinstance(message.get(key), str):
             message[key] += value
         elif value is not None:
@@ -150,9 +154,9 @@ _ASSEMBLE: dict[str, Callable[[list[Event]], Any]] = {
 # ------------------------------------------------------------------------------------ checks
 def check(found: list[Event], name: str, argument: Any) -> bool:
     """Whether a check on the events holds."""
-    names = [event for event, _ in found]
     if name.startswith("count:") and name != "count:finish_reason":
-        return names.count(name.removeprefix("count:")) == argument
+        names = [event for event, _ in found]
+        return bool(names.count(name.removeprefix("count:")) == argument)
     return _CHECKS[name](found, argument)
 
 

@@ -80,9 +80,10 @@ def matched(stop: Stop, sequence: Any) -> tuple[Stop, str | None]:
     return stop, None
 
 
-def word_of(stop: Stop | None, *, calls: bool) -> str:
-    """The word for a neutral stop, corrected by whether the answer has calls."""
+def word_of(stop: Stop | None, *, calls: bool, legacy: bool = False) -> str:
+    """The word for a neutral stop, corrected by whether the answer has calls; ``legacy``: these
+    stand in ``function_call``."""
     word = WORDS[stop or Stop.DONE]
-    if word == "tool_calls" and not calls:
-        return "stop"
-    return corrected(word, calls=calls)
+    if word == "tool_calls":
+        word = "stop"
+    return corrected(word, calls=calls and not legacy, legacy_call=calls and legacy)

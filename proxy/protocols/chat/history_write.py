@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from toolwire.proxy.protocols.chat.calls_write import write_call
 from toolwire.proxy.protocols.chat.content import write_part
-from toolwire.proxy.protocols.chat.response import write_call
 from toolwire.proxy.protocols.codec import Quirks
 from toolwire.proxy.protocols.neutral import (
     Cache,

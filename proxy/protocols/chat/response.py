@@ -12,6 +12,7 @@ from toolwire.proxy.errors import BadUpstreamAnswer
 from toolwire.proxy.protocols.chat import finish, oddities, reasoning_blocks
 from toolwire.proxy.protocols.chat import usage as token_counts
 from toolwire.proxy.protocols.chat.answer_repair import OBJECT, repair_answer
+from toolwire.proxy.protocols.chat.calls_write import is_legacy, write_calls
 from toolwire.proxy.protocols.chat.errors import error_document, read_error
 from toolwire.proxy.protocols.chat.wire import lenient_usage
 from toolwire.proxy.protocols.fields import unknown
@@ -123,6 +124,8 @@ _CALL_FIELDS = frozenset({"id", "type", "index", "function", "custom", "cache_co
 def write_answer(answer: Answer, request: Request) -> dict[str, Any]:
     """A ``chat.completion`` with one choice."""
     calls = [part for part in answer.parts if isinstance(part, Call)]
+    legacy, cut = is_legacy(request), answer.stop is Stop.LENGTH
+    message = _write_message(answer.parts) | write_calls(calls, cut=cut, legacy=legacy)
     document: dict[str, Any] = {
         "id": answer.id or random_id("chatcmpl-"),
         "object": OBJECT,
@@ -131,9 +134,9 @@ def write_answer(answer: Answer, request: Request) -> dict[str, Any]:
         "choices": [
             {
                 "index": 0,
-                "message": _write_message(answer.parts, calls, answer.stop),
+                "message": message,
                 "logprobs": None,
-                "finish_reason": finish.word_of(answer.stop, calls=bool(calls)),
+                "finish_reason": finish.word_of(answer.stop, calls=bool(calls), legacy=legacy),
             }
         ],
     }
@@ -147,13 +150,14 @@ def write_answer(answer: Answer, request: Request) -> dict[str, Any]:
     return document
 
 
-def _write_message(parts: list[Part], calls: list[Call], stop: Stop | None) -> dict[str, Any]:
+def _write_message(parts: list[Part]) -> dict[str, Any]:
+    """The message without its calls."""
     text = "".join([part.text for part in parts if isinstance(part, Text)])
     refusal = "".join([part.text for part in parts if isinstance(part, Refusal)])
     thoughts = [part for part in parts if isinstance(part, Thinking)]
     message: dict[str, Any] = {
         "role": "assistant",
-        "content": text or (None if calls or refusal else ""),
+        "content": text or (None if refusal or any(isinstance(p, Call) for p in parts) else ""),
         "refusal": refusal or None,
     }
     if reasoning := "".join([thought.text for thought in thoughts]):
@@ -162,19 +166,7 @@ def _write_message(parts: list[Part], calls: list[Call], stop: Stop | None) -> d
         message[reasoning_blocks.BLOCKS] = blocks
         if vendor := next((thought.vendor for thought in thoughts if thought.vendor), None):
             message[reasoning_blocks.VENDOR] = vendor
-    if calls:
-        message["tool_calls"] = [write_call(call, cut=stop is Stop.LENGTH) for call in calls]
     return message
-
-
-def write_call(call: Call, *, cut: bool = False) -> dict[str, Any]:
-    """An entry of ``tool_calls``; no arguments are ``{}`` unless the call was ``cut``."""
-    if call.custom:
-        custom = {"name": call.name, "input": call.arguments}
-        return {"id": call.id, "type": "custom", "custom": custom}
-    arguments = call.arguments if cut or call.arguments.strip() else "{}"
-    function = {"name": call.name, "arguments": arguments}
-    return {"id": call.id, "type": "function", "function": function}
 
 
 def _text(value: Any) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct
 
 from toolwire.proxy.protocols import json, sse
-from toolwire.proxy.protocols.chat import finish, reasoning_blocks
+from toolwire.proxy.protocols.chat import calls_write, finish, reasoning_blocks
 from toolwire.proxy.protocols.chat import usage as token_counts
 from toolwire.proxy.protocols.chat.errors import write_failure
 from toolwire.proxy.protocols.chat.repair import OBJECT
@@ -72,6 +72,7 @@ class StreamWriter:
 
     def __init__(self, request: Request) -> None:
         self._request = request
+        self._legacy = calls_write.is_legacy(request)
         self._state = _State.WAITING
         self._parts: dict[int, _Open] = {}
         self._calls: list[_Open] = []
@@ -115,23 +116,16 @@ class StreamWriter:
         return self._rest(opened, part)
 
     def _call_start(self, key: int, call: Call) -> list[Event]:
-        index = len(self._calls)
-        kind, text = ("custom", "input") if call.custom else ("function", "arguments")
-        opened = _Open(
-            call,
-            b'{"tool_calls":[{"index":%d,"%b":{"%b":' % (index, kind.encode(), text.encode()),
-            b"}}]}",
+        if self._legacy and self._calls:
+            return []  # there is place for one
+        opening = (
+            calls_write.legacy_opening(call)
+            if self._legacy
+            else calls_write.opening(call, len(self._calls))
         )
-        self._parts[key] = opened
+        opened = self._parts[key] = _Open(call, opening.before, opening.after)
         self._calls.append(opened)
-        head = {
-            "index": index,
-            "id": call.id or random_id("call_"),
-            "type": kind,
-            kind: {"name": call.name, text: ""},
-        }
-        first = self._chunk(json.encode({"tool_calls": [head]}))
-        return [first, *self._rest(opened, call)]
+        return [self._chunk(json.encode(opening.delta)), *self._rest(opened, call)]
 
     def _delta(self, event: Delta) -> list[Event]:
         opened = self._parts.get(event.key)
@@ -177,7 +171,7 @@ class StreamWriter:
             for call in self._calls:
                 if not call.sent and not _is_custom(call.part):
                     events += self._piece(call, "{}")
-        word = finish.word_of(event.stop, calls=bool(self._calls))
+        word = finish.word_of(event.stop, calls=bool(self._calls), legacy=self._legacy)
         after = self._after.replace(b"null", b'"%b"' % word.encode(), 1)
         events.append(Event(self._before + b"{}" + after))
         self._state = _State.FINISHED

@@ -358,3 +358,17 @@ def test_an_upstreams_error_is_read_word_for_word() -> None:
 
 def test_a_keep_alive_means_nothing() -> None:
     assert CODEC.keep_alive().encode() == b":\n\n"
+
+
+def test_a_client_that_gave_functions_gets_a_function_call() -> None:
+    request = CODEC.read_request(
+        {"model": "m", "messages": [], "functions": [{"name": "f"}], "function_call": "auto"}
+    )
+    parts: list[Part] = [Text("a"), Call("c", "f", '{"x":1}'), Call("d", "f")]
+    (choice,) = CODEC.write_answer(Answer("i", "m", parts, Stop.CALLS), request)["choices"]
+    assert choice["finish_reason"] == "function_call"
+    assert choice["message"]["function_call"] == {"name": "f", "arguments": '{"x":1}'}
+    assert "tool_calls" not in choice["message"]
+    (choice,) = CODEC.write_answer(Answer("i", "m", [Text("a")], Stop.CALLS), request)["choices"]
+    assert choice["finish_reason"] == "stop"
+    assert "function_call" not in choice["message"]
