@@ -22,7 +22,7 @@ import structlog
 
 from toolwire import config
 from toolwire.proxy.asgi import ASGIApp, Message, Receive, Scope, Send, route_path
-from toolwire.proxy.errors import ClientDisconnected, ShuttingDown, ToolwireError
+from toolwire.proxy.errors import ClientDisconnected, InvalidRequest, ShuttingDown, ToolwireError
 from toolwire.proxy.exchange import CLIENT_LEFT, Exchange
 from toolwire.proxy.protocols import failure, json
 from toolwire.proxy.protocols.codec import Codec
@@ -65,17 +65,23 @@ class ErrorReply:
             if not started:
                 await _answer(scope, send, error)
             raise
-        except ToolwireError as error:
-            exchange.error = error.message
-            if started:
-                raise
-            await _answer(scope, send, error)
         except Exception as error:
-            exchange.error = f"{type(error).__name__}: {error}"
-            _log.exception("internal error", request_id=exchange.request_id)
+            told = _told(error, exchange)
             if started:
                 raise
-            await _answer(scope, send, ToolwireError(_INTERNAL.format(exchange.request_id)))
+            await _answer(scope, send, told)
+
+
+def _told(error: Exception, exchange: Exchange) -> ToolwireError:
+    """What the client is told of ``error``; the log is told more."""
+    if isinstance(error, ToolwireError):
+        exchange.error = error.message
+        return error
+    exchange.error = f"{type(error).__name__}: {error}"
+    if isinstance(error, RecursionError | json.NestedTooDeeply):
+        return InvalidRequest("the request is nested too deeply")
+    _log.error("internal error", request_id=exchange.request_id, exc_info=error)
+    return ToolwireError(_INTERNAL.format(exchange.request_id))
 
 
 _INTERNAL = "internal error of the gateway; its log has the details under request id {}"

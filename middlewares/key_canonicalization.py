@@ -96,11 +96,11 @@ def canonical(arguments: str) -> str:
         return arguments
     try:
         document = json.decode(arguments)
+        if not isinstance(document, dict):
+            return arguments
+        return json.encode_text(document, sort_keys=True)
     except ValueError:
         return arguments
-    if not isinstance(document, dict):
-        return arguments
-    return json.encode_text(document, sort_keys=True)
 
 
 _remembered = lru_cache(REMEMBERED_CALLS)(canonical)

@@ -24,6 +24,9 @@ EVENTS = "toolwire.events"
 MAX_ANSWER_BYTES = 256 * 1024 * 1024
 """A whole answer is held in memory; past this it is a fault."""
 
+TOO_DEEP = "the upstream's answer is nested too deeply"
+_TOO_DEEP = (RecursionError, json.NestedTooDeeply)
+
 Headers = list[tuple[bytes, bytes]]
 
 
@@ -178,7 +181,12 @@ class AnswerSend:
 
     async def finish_body(self) -> None:
         """The whole answer is here: sends what ``body`` makes of it."""
-        status, headers, body = self.body(self._head["status"], self._head["headers"], self.held)
+        try:
+            status, headers, body = self.body(
+                self._head["status"], self._head["headers"], self.held
+            )
+        except _TOO_DEEP:
+            raise BadUpstreamAnswer(TOO_DEEP) from None
         headers = [*without(headers, b"content-length"), (b"content-length", b"%d" % len(body))]
         await self._send({**self._head, "status": status, "headers": headers})
         self.started = self.ended = True
@@ -187,9 +195,13 @@ class AnswerSend:
     async def _feed(self, events: list[Event], *, more: bool) -> None:
         if self.ended:
             return
-        events = self.events(events) if events else []
+        try:
+            events = self.events(events) if events else []
+            last = [] if more else self.last_events()
+        except _TOO_DEEP:
+            raise BadUpstreamAnswer(TOO_DEEP) from None
         if not more:
-            await self._end([*events, *self.last_events()])
+            await self._end([*events, *last])
         elif events:
             await self.send_events(events, more=True)
 

@@ -164,7 +164,10 @@ class Body:
         if self._encoded is None:
             return await self.read()
         if not self._encoded:
-            self._encoded = json.encode(self._document, sort_keys=self._sort_keys)
+            try:
+                self._encoded = json.encode(self._document, sort_keys=self._sort_keys)
+            except json.NestedTooDeeply as error:
+                raise InvalidRequest(f"the request body is {error}") from None
         return self._encoded
 
     def rewind(self) -> None:

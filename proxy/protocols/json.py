@@ -27,6 +27,13 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _MAX_INT_DIGITS = 4300
 
 
+class NestedTooDeeply(ValueError):
+    """More levels than the interpreter's stack has; some 900."""
+
+    def __str__(self) -> str:
+        return "nested too deeply"
+
+
 def _fraction(text: str) -> Decimal | msgspec.Raw:
     try:
         return Decimal(text)
@@ -48,7 +55,7 @@ def decode(data: bytes | str) -> Document:
     try:
         return _decoder.decode(data)
     except RecursionError:
-        raise ValueError("nested too deeply") from None
+        raise NestedTooDeeply from None
     except (msgspec.DecodeError, UnicodeError):
         return _decode_slowly(data)
 
@@ -60,7 +67,7 @@ def _decode_slowly(data: bytes | str) -> Document:
             text, parse_float=_fraction, parse_int=_integer, parse_constant=_refuse_constant
         )
     except RecursionError:
-        raise ValueError("nested too deeply") from None
+        raise NestedTooDeeply from None
 
 
 def _refuse_constant(name: str) -> NoReturn:
@@ -68,14 +75,18 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def encode(document: Document, *, sort_keys: bool = False) -> bytes:
-    """Compact UTF-8 JSON, non-ASCII as is; ``sort_keys`` sorts the keys of every object."""
+    """Compact UTF-8 JSON, non-ASCII as is; ``sort_keys`` sorts the keys of every object.
+
+    Raises ``NestedTooDeeply``: what could just be decoded may be too deep where it is encoded.
+    """
     encoder = _sorting_encoder if sort_keys else _encoder
     try:
-        return encoder.encode(document)
-    except UnicodeEncodeError:  # lone surrogates: write each as the escape that it came as
-        return encoder.encode(_escaped(document))
+        try:
+            return encoder.encode(document)
+        except UnicodeEncodeError:  # lone surrogates: write each as the escape that it came as
+            return encoder.encode(_escaped(document, encoder))
     except RecursionError:
-        raise ValueError("nested too deeply") from None
+        raise NestedTooDeeply from None
 
 
 def encode_text(document: Document, *, sort_keys: bool = False) -> str:
@@ -83,23 +94,28 @@ def encode_text(document: Document, *, sort_keys: bool = False) -> str:
     return encode(document, sort_keys=sort_keys).decode()
 
 
-def _escaped(value: Document) -> Document:
-    """The document with every string that holds a lone surrogate replaced by its raw JSON."""
+def _escaped(value: Document, encoder: msgspec.json.Encoder) -> Document:
+    """The document with every string that holds a lone surrogate replaced by its raw JSON, and
+    every object that has one in a key."""
     if isinstance(value, str):
-        if not _SURROGATE.search(value):
-            return value
-        quoted = json.dumps(value, ensure_ascii=False)
-        return msgspec.Raw(_SURROGATE.sub(lambda m: f"\\u{ord(m[0]):04x}", quoted).encode())
+        return msgspec.Raw(_quoted(value)) if _SURROGATE.search(value) else value
     if isinstance(value, dict):
-        return {_escaped_key(k): _escaped(v) for k, v in value.items()}
+        escaped = {key: _escaped(inner, encoder) for key, inner in value.items()}
+        if not any(map(_SURROGATE.search, escaped)):
+            return escaped
+        # msgspec takes no Raw as a key: the object is put together here
+        keys = sorted(escaped) if encoder is _sorting_encoder else escaped
+        pairs = [b"%b:%b" % (_quoted(key), encoder.encode(escaped[key])) for key in keys]
+        return msgspec.Raw(b"{%b}" % b",".join(pairs))
     if isinstance(value, list):
-        return [_escaped(v) for v in value]
+        return [_escaped(inner, encoder) for inner in value]
     return value
 
 
-def _escaped_key(key: str) -> str:
-    # msgspec takes no Raw as a key; U+FFFD is what every decoder in practice makes of it
-    return _SURROGATE.sub("\ufffd", key)
+def _quoted(text: str) -> bytes:
+    """``text`` as JSON, each lone surrogate as the escape that it came as."""
+    quoted = json.dumps(text, ensure_ascii=False)
+    return _SURROGATE.sub(lambda half: f"\\u{ord(half[0]):04x}", quoted).encode()
 
 
 def decode_object(data: bytes, *, what: str = "the request body") -> dict[str, Document]:

@@ -147,7 +147,10 @@ class Decoder:
         for match in _BLANK_LINE.finditer(data):
             if match.start() < start:
                 continue
-            event = _event(data[start : match.start()], match[0])
+            end = match[0]
+            if end == b"\r\n\r":  # the LF of its second line end is still to come
+                end = b"\r\n\r\n"
+            event = _event(data[start : match.start()], end)
             if event is not None:
                 events.append(event)
             start = match.end()

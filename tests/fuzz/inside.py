@@ -34,11 +34,12 @@ class FakeUpstream:
         self.headers = [(b"content-type", content_type.encode("latin-1"))]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        self.path, self.body, more = scope["path"], b"", True
+        body, more = b"", True
         while more:
             message = await receive()
-            self.body += message.get("body", b"")
+            body += message.get("body", b"")
             more = message.get("more_body", False)
+        self.path, self.body = scope["path"], body
         await send({"type": "http.response.start", "status": self.status, "headers": self.headers})
         for read in self.reads:
             await send({"type": "http.response.body", "body": read, "more_body": True})

@@ -68,6 +68,20 @@ async def test_altered_requests(client: str, upstream: str, data: st.DataObject)
     await answered(client, upstream, json.dumps(document).encode())
 
 
+@pytest.mark.parametrize("innermost", ["1", r'"\ud83d"'])
+@pytest.mark.parametrize(("client", "upstream"), PAIRS)
+async def test_any_depth(client: str, upstream: str, innermost: str) -> None:
+    """Up to what the stack of the interpreter holds, and beyond."""
+    schema = {"chat": "parameters", "messages": "input_schema", "responses": "parameters"}[client]
+    for depth in [*range(50, 950, 100), *range(940, 1000, 5), 2000, 20_000]:
+        deep = '{"a":' * depth + innermost + "}" * depth
+        tool = f'{{"name": "f", "{schema}": {deep}}}'
+        if client != "messages":
+            tool = f'{{"type": "function", "function": {tool}, {tool[1:]}'
+        rest = json.dumps(REQUESTS[client][0] | {"tools": 0})
+        await answered(client, upstream, rest.replace('"tools": 0', f'"tools": [{tool}]').encode())
+
+
 ANY_JSON = st.recursive(
     st.sampled_from(JUNK),
     lambda inner: (

@@ -152,5 +152,9 @@ async def test_huge_answers(client: str, upstream: str) -> None:
 
 @pytest.mark.parametrize(("client", "upstream"), PAIRS)
 async def test_deep_answers(client: str, upstream: str) -> None:
-    for deep in (b"[" * 100_000, b'{"choices":' + b"[" * 5000 + b"]" * 5000 + b"}"):
-        await got(client, upstream, [deep])
+    whole = json.dumps({**WHOLE[upstream][0], "x": 0})
+    for depth in [*range(50, 950, 100), *range(930, 1000, 5), 2000, 20_000]:
+        for innermost in ("1", r'"\ud83d"'):
+            deep = "[" * depth + innermost + "]" * depth
+            await got(client, upstream, [whole.replace('"x": 0', f'"x": {deep}').encode()])
+            await got(client, upstream, [f'{{"choices": {deep}}}'.encode()])

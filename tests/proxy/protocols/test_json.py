@@ -102,3 +102,33 @@ def test_nothing_else_is_raised(body: bytes) -> None:
         json.decode_object(body)
     except InvalidRequest:
         pass
+
+
+@pytest.mark.parametrize("sort_keys", [False, True])
+@pytest.mark.parametrize(
+    "text",
+    [
+        r'{"\ud83d":1,"a":"\udc00"}',
+        r'{"a":{"\ud83d":[{"b":"\ud83d"}],"x":1.50},"b":2}',
+        r'[{"\ud83dx":{"\udc00":null}}]',
+    ],
+)
+def test_half_a_pair_in_a_key(text: str, sort_keys: bool) -> None:
+    found = json.encode(json.decode(text), sort_keys=sort_keys).decode()
+    assert json.decode(found) == json.decode(text)
+    assert found.count("\\ud83d") == text.count("\\ud83d")
+
+
+def test_keys_with_half_a_pair_are_sorted() -> None:
+    text = r'{"b":1,"\ud83d":{"d":1,"c":2},"a":3}'
+    assert json.encode(json.decode(text), sort_keys=True) == (
+        rb'{"a":3,"b":1,"\ud83d":{"c":2,"d":1}}'
+    )
+
+
+def test_what_is_too_deep_is_said() -> None:
+    value: object = "\ud83d"
+    for _ in range(5000):
+        value = [value]
+    with pytest.raises(json.NestedTooDeeply, match="nested too deeply"):
+        json.encode(value)
