@@ -111,10 +111,10 @@ class _Conversion(AnswerSend):
         return status, [*headers, *report(self._exchange.losses)]
 
     def events(self, events: list[Event]) -> list[Event]:
-        return self._conversion.events(events)
+        return self._conversion.events(events, repaired=self.came_decoded)
 
     def last_events(self) -> list[Event]:
-        return self._conversion.close()
+        return self._conversion.close(repaired=self.came_decoded)
 
     def broken_off(self, error: UpstreamError) -> list[Event]:
         return self._conversion.broken_off(failure.from_exception(error))

@@ -67,6 +67,9 @@ class AnswerSend:
         self._pieces: list[bytes] = []
         self._held = 0
         self.decoder: sse.Decoder | None = None
+        self.came_decoded = False
+        """Whether the events come from a middleware of ours, and so are well-formed already: what
+        a body's bytes hold, ``sse_rechunking`` alone makes events for others of."""
         self.started = False
         self.ended = False
 
@@ -136,6 +139,7 @@ class AnswerSend:
         elif kind == EVENTS and self._whole:  # a stream that nobody asked for
             await self.feed_bytes(sse.encode(message["events"]), more=message["more_body"])
         elif kind == EVENTS:
+            self.came_decoded = True
             await self._feed(message["events"], more=message["more_body"])
         elif kind == "http.response.body":
             await self.feed_bytes(message.get("body", b""), more=message.get("more_body", False))

@@ -80,7 +80,7 @@ class AnswerConversion:
 
     def collected(self, body: bytes) -> Answer:
         """A stream that came though none was asked for, as a whole answer."""
-        for event in self._neutral(_events(body)):
+        for event in self._neutral(self._repair.feed(_events(body))):
             self._collector.add(event)
         for event in self._reader.close():
             self._collector.add(event)
@@ -93,16 +93,17 @@ class AnswerConversion:
         return self._written(list(events_of(self._read(document))))
 
     # streams --------------------------------------------------------------------------------
-    def events(self, events: list[Event]) -> list[Event]:
-        """What the client gets for these events of the upstream."""
+    def events(self, events: list[Event], *, repaired: bool = False) -> list[Event]:
+        """What the client gets for these events of the upstream; ``repaired``: somebody has done
+        so, and they are well-formed."""
+        if not repaired:
+            events = self._repair.feed(events)
         return self._written(self._restored(self._neutral(events)))
 
-    def close(self) -> list[Event]:
+    def close(self, *, repaired: bool = False) -> list[Event]:
         """The upstream's stream is over."""
-        return [
-            *self.events(self._repair.close()),
-            *self._written(self._restored(self._reader.close())),
-        ]
+        owed = [] if repaired else self.events(self._repair.close(), repaired=True)
+        return [*owed, *self._written(self._restored(self._reader.close()))]
 
     def broken_off(self, failure: Failure) -> list[Event]:
         """The upstream's stream broke off, in this way."""
@@ -110,19 +111,20 @@ class AnswerConversion:
 
     def _neutral(self, events: list[Event]) -> list[StreamEvent]:
         read = self._reader.read
-        return [found for event in self._repair.feed(events) for found in read(event)]
+        return [found for event in events for found in read(event)]
 
     def _restored(self, events: list[StreamEvent]) -> list[StreamEvent]:
         restored = []
+        collector, restore = self._collector, self._restorer.restore
         for event in events:
-            if self._collector.failure is not None:
+            if collector.failure is not None:
                 break  # nothing follows
-            for known in self._restorer.restore(event):
-                self._collector.add(known)
+            for known in restore(event):
+                collector.add(known)
                 restored.append(known)
-        if self._collector.complete:
-            self._collector.complete = False
-            self._remember(self._collector.result().parts)
+        if collector.complete:
+            collector.complete = False
+            self._remember(collector.result().parts)
         return restored
 
     def _written(self, events: list[StreamEvent]) -> list[Event]:

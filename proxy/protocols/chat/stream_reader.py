@@ -50,6 +50,10 @@ class _State(Enum):
     CLOSED = "closed"
 
 
+# Bound once: before Python 3.12 it takes time to get at a member, and each event asks for several.
+_WAITING, _SPEAKING, _FINISHED, _CLOSED = _State
+
+
 class StreamReader:
     """See ``codec.StreamReader``.
 
@@ -58,17 +62,17 @@ class StreamReader:
     """
 
     def __init__(self) -> None:
-        self._state = _State.WAITING
+        self._state = _WAITING
         self._voice: type[Text | Thinking | Refusal] | None = None
         self._voice_key = 0
         self._calls: dict[int, int] = {}
         self._next_key = 0
 
     def read(self, event: Event) -> list[StreamEvent]:
-        if self._state is _State.CLOSED:
+        if self._state is _CLOSED:
             return []
         if event.data is None:
-            return [] if self._state is _State.WAITING else [Ping()]
+            return [] if self._state is _WAITING else [Ping()]
         chunk = event.parsed
         if type(chunk) is not Chunk:
             chunk = decode_chunk(event.data)
@@ -77,10 +81,10 @@ class StreamReader:
         return self._chunk(chunk)
 
     def close(self) -> list[StreamEvent]:
-        if self._state is _State.CLOSED:
+        if self._state is _CLOSED:
             return []
-        if self._state is _State.FINISHED:
-            self._state = _State.CLOSED
+        if self._state is _FINISHED:
+            self._state = _CLOSED
             return [End()]
         return self._fail(UpstreamCut("the upstream's stream broke off before it was complete"))
 
@@ -94,21 +98,21 @@ class StreamReader:
         except ValueError:
             document = None
         if (error := error_document(document, event.name)) is not None:
-            self._state = _State.CLOSED
+            self._state = _CLOSED
             return [StreamFailure(read_error(error))]
         if isinstance(document, dict):
             return self._chunk(lenient_chunk(document))
         return self._fail(BadUpstreamAnswer("the upstream sent what is no chunk"))
 
     def _done(self) -> list[StreamEvent]:
-        if self._state is _State.WAITING:
+        if self._state is _WAITING:
             return self._fail(UpstreamCut("the upstream's stream ended before it began"))
-        owed = [] if self._state is _State.FINISHED else self._finish("")
-        self._state = _State.CLOSED
+        owed = [] if self._state is _FINISHED else self._finish("")
+        self._state = _CLOSED
         return [*owed, End()]
 
     def _fail(self, error: ToolwireError) -> list[StreamEvent]:
-        self._state = _State.CLOSED
+        self._state = _CLOSED
         return [StreamFailure(from_exception(error))]
 
     def _chunk(self, chunk: Chunk) -> list[StreamEvent]:
@@ -119,16 +123,16 @@ class StreamReader:
                 break
         else:
             choice = None
-        if choice is not None and self._state is _State.WAITING:
-            self._state = _State.SPEAKING
+        if choice is not None and self._state is _WAITING:
+            self._state = _SPEAKING
             events.append(
                 Start(chunk.id or random_id("chatcmpl-"), chunk.model or "", chunk.created)
             )
-        if choice is not None and choice.delta is not None and self._state is _State.SPEAKING:
+        if choice is not None and choice.delta is not None and self._state is _SPEAKING:
             self._delta(choice.delta, events)
         if chunk.usage is not None and (counts := token_counts.read(chunk.usage)) is not None:
             events.append(UsageReport(counts))
-        if choice is not None and choice.finish_reason and self._state is _State.SPEAKING:
+        if choice is not None and choice.finish_reason and self._state is _SPEAKING:
             sequence = choice.stop_reason or choice.matched_stop
             events += self._finish(choice.finish_reason, sequence)
         return events
@@ -215,7 +219,7 @@ class StreamReader:
         events += [PartEnd(key) for key in self._calls.values()]
         stop = finish.stop_of(word, calls=bool(self._calls))
         events.append(Finish(*finish.matched(stop, sequence)))
-        self._state = _State.FINISHED
+        self._state = _FINISHED
         return events
 
     def _key(self) -> int:

@@ -73,7 +73,7 @@ class StreamWriter:
     def __init__(self, request: Request) -> None:
         self._request = request
         self._legacy = calls_write.is_legacy(request)
-        self._state = _State.WAITING
+        self._enter(_State.WAITING)
         self._parts: dict[int, _Open] = {}
         self._calls: list[_Open] = []
         self._blocks = 0
@@ -82,15 +82,20 @@ class StreamWriter:
         self._before = self._after = b""
 
     def write(self, event: StreamEvent) -> list[Event]:
-        kind = type(event)
-        started: list[Event] = []
-        if self._state is _State.WAITING and kind not in _MOVES[_State.WAITING]:
-            started = self._start(Start("", ""))
-        move = _MOVES[self._state].get(kind)
+        move = self._moves.get(type(event))
+        if move is not None:
+            return move(self, event)
+        if self._state is not _State.WAITING:
+            return []
+        started = self._start(Start("", ""))
+        move = self._moves.get(type(event))
         return started + move(self, event) if move is not None else started
 
+    def _enter(self, state: _State) -> None:
+        self._state, self._moves = state, _MOVES[state]
+
     def _start(self, event: Start) -> list[Event]:
-        self._state = _State.SPEAKING
+        self._enter(_State.SPEAKING)
         if event.usage is not None:
             self._usage = merged_usage(self._usage, event.usage)
         self._head = {
@@ -174,7 +179,7 @@ class StreamWriter:
         word = finish.word_of(event.stop, calls=bool(self._calls), legacy=self._legacy)
         after = self._after.replace(b"null", b'"%b"' % word.encode(), 1)
         events.append(Event(self._before + b"{}" + after))
-        self._state = _State.FINISHED
+        self._enter(_State.FINISHED)
         return events
 
     def _usage_report(self, event: UsageReport) -> list[Event]:
@@ -182,7 +187,7 @@ class StreamWriter:
         return []
 
     def _failure(self, event: StreamFailure) -> list[Event]:
-        self._state = _State.CLOSED
+        self._enter(_State.CLOSED)
         return [Event(json.encode(write_failure(event.failure)))]
 
     def _ping(self, event: Ping) -> list[Event]:
@@ -190,7 +195,7 @@ class StreamWriter:
 
     def _end(self, event: End) -> list[Event]:
         events = self._finish(Finish(Stop.DONE)) if self._state is _State.SPEAKING else []
-        self._state = _State.CLOSED
+        self._enter(_State.CLOSED)
         if self._request.include_usage and self._usage is not None:
             usage = token_counts.write(self._usage)
             events.append(Event(json.encode({**self._head, "choices": [], "usage": usage})))

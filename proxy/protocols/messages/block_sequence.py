@@ -48,8 +48,12 @@ class _Block(Struct):
     told: bool = False
     """Some text of it came."""
     signature: str = ""
+    custom: bool = False
+    """A free-form call: its text is held to the end, when all of it can be wrapped."""
+    takes_text: bool = True
+    """False for what comes whole, and for a call once its block is closed for good."""
     arguments: ObjectScan | None = None
-    """Of a call; None once its block is closed for good."""
+    """Of a call, as far as they came."""
 
 
 class BlockSequence:
@@ -82,9 +86,10 @@ class BlockSequence:
             namesake.ended = True
         block = self._blocks[event.key] = _Block(part)
         if isinstance(part, Call):
-            block.arguments = ObjectScan()
+            block.custom, block.arguments = part.custom, ObjectScan()
+        block.takes_text = not isinstance(part, Opaque) and not _is_redacted(part)
         self._tell(block, text_of(part))
-        if isinstance(part, Call | Opaque) or _is_redacted(part):
+        if block.arguments is not None or not block.takes_text:
             self._queue(block)
 
     def fill(self, event: Delta) -> None:
@@ -106,7 +111,7 @@ class BlockSequence:
     def _sign(self, block: _Block, whole: Thinking) -> None:
         """Adds what only the end of a thinking tells; its block is worth it without any text."""
         if _is_redacted(whole) and not block.told:
-            block.part = whole
+            block.part, block.takes_text = whole, False
         elif whole.origin == "messages" and whole.signature:
             block.signature = whole.signature
         else:
@@ -121,17 +126,17 @@ class BlockSequence:
 
     def _tell(self, block: _Block, text: str) -> None:
         """Passes text of the part on, or holds it; a call that was closed takes no more."""
-        if not text or not _takes_text(block):
+        if not text or not block.takes_text:
             return
         block.told = True
-        if block is self._open and not _is_custom(block.part):
+        if block is self._open and not block.custom:
             self._fill(block, text)
             if self._waiting:
                 self._advance()
             return
         block.held.append(text)
         # a block of nothing but white space is refused when it comes back in a history
-        if isinstance(block.part, Call) or not text.isspace():
+        if block.arguments is not None or not text.isspace():
             self._queue(block)
 
     def _queue(self, block: _Block) -> None:
@@ -152,9 +157,9 @@ class BlockSequence:
     def _may_close(self, block: _Block) -> bool:
         if block.ended or not self._waiting:
             return block.ended
-        if not isinstance(block.part, Call):
+        if block.arguments is None:
             return True
-        return block.arguments is not None and not block.part.custom and block.arguments.complete()
+        return not block.custom and block.arguments.complete()
 
     def _begin(self, block: _Block) -> None:
         self.called = self.called or isinstance(block.part, Call)
@@ -168,7 +173,7 @@ class BlockSequence:
         self._open = block
         head = b'{"type":"content_block_delta","index":%d,' % self._index
         self._delta_head = head + _DELTAS.get(type(block.part), b"")
-        if block.held and not _is_custom(block.part):
+        if block.held and not block.custom:
             self._fill(block, "".join(block.held))
             block.held.clear()
 
@@ -190,21 +195,12 @@ class BlockSequence:
             self._emit("content_block_delta", event)
         self._emit("content_block_stop", {"type": "content_block_stop", "index": self._index})
         self._index += 1
-        self._open, block.queued, block.arguments = None, False, None
-
-
-def _takes_text(block: _Block) -> bool:
-    if isinstance(block.part, Call):
-        return block.arguments is not None
-    return not isinstance(block.part, Opaque) and not _is_redacted(block.part)
+        self._open, block.queued = None, False
+        block.takes_text = block.takes_text and block.arguments is None
 
 
 def _is_redacted(part: Part) -> bool:
-    return isinstance(part, Thinking) and part.redacted is not None and part.origin == "messages"
-
-
-def _is_custom(part: Part) -> bool:
-    return isinstance(part, Call) and part.custom
+    return type(part) is Thinking and part.redacted is not None and part.origin == "messages"
 
 
 def _empty_block(part: Part) -> dict[str, Any]:

@@ -53,6 +53,10 @@ class _State(Enum):
     OVER = "complete or failed"
 
 
+# Bound once: before Python 3.12 it takes time to get at a member.
+_NEW, _RUNNING, _STOPPED, _OVER = _State
+
+
 class _Block(Struct):
     """An open block: its part as it began, and what came since."""
 
@@ -68,13 +72,13 @@ class MessagesStreamReader:
     """Lenient: text without a block opens one, a block without its end is ended."""
 
     def __init__(self) -> None:
-        self._state = _State.NEW
+        self._state = _NEW
         self._open: dict[int, _Block] = {}
         self._keys = 0
         self._usage: dict[str, Any] = {}
 
     def read(self, event: sse.Event) -> list[StreamEvent]:
-        if event.data is None or event.data == sse.DONE or self._state is _State.OVER:
+        if event.data is None or event.data == sse.DONE or self._state is _OVER:
             return []
         try:
             parsed = wire.decode(event.data)
@@ -83,15 +87,15 @@ class MessagesStreamReader:
         return _READ[type(parsed)](self, parsed)
 
     def close(self) -> list[StreamEvent]:
-        if self._state is _State.OVER:
+        if self._state is _OVER:
             return []
-        return self._end() if self._state is _State.STOPPED else self._fail(BROKEN_OFF)
+        return self._end() if self._state is _STOPPED else self._fail(BROKEN_OFF)
 
     # ------------------------------------------------------------------------- the message
     def _message_start(self, event: wire.MessageStart) -> list[StreamEvent]:
-        if self._state is not _State.NEW:
+        if self._state is not _NEW:
             return []
-        self._state = _State.RUNNING
+        self._state = _RUNNING
         message = event.message
         self._usage.update(message.usage or {})
         usage = read_usage(self._usage) if self._usage else None
@@ -105,7 +109,7 @@ class MessagesStreamReader:
                 block = _Block(self._keys, Refusal(""))
                 events += [*self._begin(-1, block), *_piece(block, text), *self._end_block(-1)]
             events.append(Finish(STOPS.get(reason, Stop.DONE), event.delta.stop_sequence))
-            self._state = _State.STOPPED
+            self._state = _STOPPED
         if event.usage:
             # running totals, not increments; what is not told again is as before
             self._usage.update({n: v for n, v in event.usage.items() if v is not None})
@@ -114,12 +118,12 @@ class MessagesStreamReader:
         return events
 
     def _message_stop(self, event: wire.MessageStop) -> list[StreamEvent]:
-        if self._state is _State.STOPPED:
+        if self._state is _STOPPED:
             return self._end()
         return [*self._end_blocks(), Finish(Stop.DONE), *self._end()]
 
     def _end(self) -> list[StreamEvent]:
-        self._state = _State.OVER
+        self._state = _OVER
         return [*self._end_blocks(), End()]
 
     # -------------------------------------------------------------------------- the blocks
@@ -200,7 +204,7 @@ class MessagesStreamReader:
         return []
 
     def _fail(self, failure: Failure) -> list[StreamEvent]:
-        self._state = _State.OVER
+        self._state = _OVER
         return [StreamFailure(failure)]
 
 

@@ -40,16 +40,19 @@ class _State(Enum):
     OVER = "complete or failed"
 
 
+# Bound once: before Python 3.12 it takes time to get at a member.
+_NEW, _BETWEEN, _IN_BLOCK, _CLOSING, _OVER = _State
+
 _MOVES: dict[tuple[_State, str], _State] = {
-    (_State.NEW, "message_start"): _State.BETWEEN,
-    (_State.BETWEEN, "content_block_start"): _State.IN_BLOCK,
-    (_State.IN_BLOCK, "content_block_delta"): _State.IN_BLOCK,
-    (_State.IN_BLOCK, "content_block_stop"): _State.BETWEEN,
-    (_State.BETWEEN, "message_delta"): _State.CLOSING,
-    (_State.CLOSING, "message_stop"): _State.OVER,
-    (_State.NEW, "error"): _State.OVER,
-    (_State.BETWEEN, "error"): _State.OVER,
-    (_State.IN_BLOCK, "error"): _State.OVER,
+    (_NEW, "message_start"): _BETWEEN,
+    (_BETWEEN, "content_block_start"): _IN_BLOCK,
+    (_IN_BLOCK, "content_block_delta"): _IN_BLOCK,
+    (_IN_BLOCK, "content_block_stop"): _BETWEEN,
+    (_BETWEEN, "message_delta"): _CLOSING,
+    (_CLOSING, "message_stop"): _OVER,
+    (_NEW, "error"): _OVER,
+    (_BETWEEN, "error"): _OVER,
+    (_IN_BLOCK, "error"): _OVER,
 }
 """A ping may stand anywhere before the end."""
 
@@ -61,21 +64,21 @@ class MessagesStreamWriter:
 
     def __init__(self, request: Request) -> None:
         self._model = request.model
-        self._state = _State.NEW
+        self._state = _NEW
         self._out: list[Event] = []
         self._blocks = BlockSequence(self._emit, self._append)
         self._finish = Finish(Stop.DONE)
         self._usage: Usage | None = None
 
     def write(self, event: StreamEvent) -> list[Event]:
-        if self._state is _State.OVER:
+        if self._state is _OVER:
             return []
         _WRITE[type(event)](self, event)
         out, self._out = self._out, []
         return out
 
     def _start(self, event: Start) -> None:
-        if self._state is _State.NEW:
+        if self._state is _NEW:
             self._usage = event.usage
             self._begin(event.id, event.model)
 
@@ -108,7 +111,7 @@ class MessagesStreamWriter:
         self._usage = event.usage
 
     def _end(self, event: End) -> None:
-        if self._state is _State.NEW:
+        if self._state is _NEW:
             self._begin()
         self._blocks.close()
         reason, sequence = write_stop(
@@ -129,7 +132,7 @@ class MessagesStreamWriter:
         self._append(ping())
 
     def _emit(self, name: str, document: dict[str, Any]) -> None:
-        if self._state is _State.NEW and name == "content_block_start":
+        if self._state is _NEW and name == "content_block_start":
             self._begin()
         self._state = _MOVES[self._state, name]
         self._out.append(Event(json.encode(document), name))

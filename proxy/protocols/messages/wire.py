@@ -14,8 +14,10 @@ from msgspec import Struct
 
 from toolwire.proxy.protocols import json
 
+# No event holds a reference to itself, so the collector need not look at them (gc=False).
 
-class Message(Struct):
+
+class Message(Struct, gc=False):
     """The head of the answer: https://docs.anthropic.com/en/api/messages#response-id"""
 
     id: str | None = None
@@ -23,16 +25,16 @@ class Message(Struct):
     usage: dict[str, Any] | None = None
 
 
-class MessageStart(Struct, tag="message_start"):
+class MessageStart(Struct, tag="message_start", gc=False):
     message: Message
 
 
-class ContentBlockStart(Struct, tag="content_block_start"):
+class ContentBlockStart(Struct, tag="content_block_start", gc=False):
     content_block: dict[str, Any]
     index: int = 0
 
 
-class Delta(Struct):
+class Delta(Struct, gc=False):
     """All kinds of deltas in one: which of the fields counts is what ``type`` says."""
 
     type: str
@@ -43,35 +45,35 @@ class Delta(Struct):
     citation: dict[str, Any] | None = None
 
 
-class ContentBlockDelta(Struct, tag="content_block_delta"):
+class ContentBlockDelta(Struct, tag="content_block_delta", gc=False):
     delta: Delta
     index: int = 0
 
 
-class ContentBlockStop(Struct, tag="content_block_stop"):
+class ContentBlockStop(Struct, tag="content_block_stop", gc=False):
     index: int = 0
 
 
-class StopDelta(Struct):
+class StopDelta(Struct, gc=False):
     stop_reason: str | None = None
     stop_sequence: str | None = None
     stop_details: Any = None
 
 
-class MessageDelta(Struct, tag="message_delta"):
+class MessageDelta(Struct, tag="message_delta", gc=False):
     delta: StopDelta
     usage: dict[str, Any] | None = None
 
 
-class MessageStop(Struct, tag="message_stop"):
+class MessageStop(Struct, tag="message_stop", gc=False):
     pass
 
 
-class PingEvent(Struct, tag="ping"):
+class PingEvent(Struct, tag="ping", gc=False):
     pass
 
 
-class ErrorEvent(Struct, tag="error"):
+class ErrorEvent(Struct, tag="error", gc=False):
     error: Any
     request_id: str | None = None
 
@@ -103,7 +105,7 @@ NAMES = frozenset(
 _decoder = msgspec.json.Decoder(StreamEvent, float_hook=Decimal)
 
 
-class UnknownEvent(Struct):
+class UnknownEvent(Struct, gc=False):
     """An event of a type that is not known here, or none of this protocol's; as it came."""
 
     document: Any

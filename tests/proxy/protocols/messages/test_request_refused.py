@@ -150,7 +150,11 @@ WORDS = st.sampled_from(
     ]
 )
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.decimals(allow_nan=False) | WORDS,
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.decimals(allow_nan=False, allow_infinity=False)
+    | WORDS,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=5),
     max_leaves=12,
 )
