@@ -140,7 +140,7 @@ def _refuse_references(scope: Scope, request: Request) -> None:
         raise reference_error(scope, request.previous_response_id, "previous_response_id")
     for turn in request.turns:
         for part in turn.parts:
-            if isinstance(part, Opaque) and _names_item(part.value):
+            if type(part) is Opaque and _names_item(part.value):
                 raise reference_error(scope, str(part.value["id"]), f"{part.at}.id")
 
 

@@ -29,6 +29,7 @@ from toolwire.proxy.protocols.neutral import (
     Losses,
     Request,
     Result,
+    Text,
     Thinking,
     Tool,
     Turn,
@@ -94,15 +95,16 @@ def convert_request(
     turns = arrange(request.turns, losses)
     if restore is not None:
         restore(turns)
-    _keep_from_others(turns, vendor, losses)
     target = replace(request, turns=turns)
     renaming = Renaming()
+    others = [part for turn in turns for part in turn.parts if type(part) is not Text]
+    calls = [part for part in others if type(part) is Call]
+    results = [part for part in others if type(part) is Result]
+    _keep_from_others([part for part in others if type(part) is Thinking], vendor, losses)
     if not quirks.custom_tools:
-        _wrap_freeform(target, renaming)
-    calls = [part for turn in turns for part in turn.parts if type(part) is Call]
+        _wrap_freeform(target, calls, results, renaming)
     _rename(target, calls, quirks, renaming)
     if quirks.tool_id_pattern:
-        results = [part for turn in turns for part in turn.parts if type(part) is Result]
         _legalize_ids(calls, results, re.compile(quirks.tool_id_pattern))
     fit_request(target, quirks, losses)
     written = upstream.write_request(target, quirks, losses)
@@ -110,29 +112,30 @@ def convert_request(
     return Converted(written, request, renaming, losses)
 
 
-def _keep_from_others(turns: list[Turn], vendor: str, losses: Losses) -> None:
+def _keep_from_others(thoughts: list[Thinking], vendor: str, losses: Losses) -> None:
     """Takes signatures and ciphertext of another vendor off: they mean nothing here."""
-    for turn in turns:
-        for place, part in enumerate(turn.parts):
-            if type(part) is Thinking and part.vendor not in (None, vendor):
-                turn.parts[place] = Thinking(text=part.text, summary=part.summary, at=part.at)
-                if part.at:
-                    losses.drop(part.at, f"it was signed by {part.vendor}, not by {vendor}")
+    for thought in thoughts:
+        if thought.vendor not in (None, vendor):
+            if thought.at:
+                losses.drop(thought.at, f"it was signed by {thought.vendor}, not by {vendor}")
+            thought.signature = thought.redacted = thought.encrypted = None
+            thought.origin = thought.vendor = thought.id = None
 
 
-def _wrap_freeform(request: Request, renaming: Renaming) -> None:
+def _wrap_freeform(
+    request: Request, calls: list[Call], results: list[Result], renaming: Renaming
+) -> None:
     """Free-form tools become functions with one string, and so do their calls in the history."""
     renaming.freeform = {tool.name for tool in request.tools if type(tool) is CustomTool}
     if renaming.freeform:
         request.tools = [
             freeform.wrap(tool) if type(tool) is CustomTool else tool for tool in request.tools
         ]
-    for turn in request.turns:
-        for place, part in enumerate(turn.parts):
-            if type(part) is Call and part.custom:
-                turn.parts[place] = freeform.wrap_call(part)
-            elif type(part) is Result and part.custom:
-                turn.parts[place] = replace(part, custom=False)
+    for call in calls:
+        if call.custom:
+            call.arguments, call.custom = freeform.wrap_text(call.arguments), False
+    for result in results:
+        result.custom = False
     if request.choice is not None and request.choice.custom:
         request.choice = replace(request.choice, custom=False)
 

@@ -39,7 +39,12 @@ def wrap(tool: CustomTool) -> FunctionTool:
 
 def wrap_call(call: Call) -> Call:
     """A custom call as a call of the function that ``wrap`` makes."""
-    return replace(call, arguments=json.encode_text({FIELD: call.arguments}), custom=False)
+    return replace(call, arguments=wrap_text(call.arguments), custom=False)
+
+
+def wrap_text(text: str) -> str:
+    """The arguments of the function's call, for an input."""
+    return json.encode_text({FIELD: text})
 
 
 def unwrap_call(call: Call) -> Call:

@@ -168,7 +168,7 @@ class _Layout:
 
     def add(self, turn: Turn, slots: list[_Slot]) -> None:
         last = self.turns[-1] if self.turns else None
-        if last is not None and _one_speaker(last, turn):
+        if last is not None and last.role is turn.role and _one_speaker(last, turn):
             last.parts += turn.parts
         else:
             results = self._results() if self._owed else []
@@ -196,4 +196,4 @@ class _Layout:
 
 def _one_speaker(last: Turn, turn: Turn) -> bool:
     role = turn.role
-    return role is last.role and turn.name == last.name and (role is _USER or role is _ASSISTANT)
+    return turn.name == last.name and (role is _USER or role is _ASSISTANT)

@@ -148,7 +148,7 @@ class _Writer:
                 message |= fields
             else:
                 spoken.append(part)
-        content = self._content(spoken, "")
+        content = self._content(spoken, "") if spoken else ""
         message["content"] = content or (None if calls else "")
         if turn.name is not None:
             message["name"] = turn.name

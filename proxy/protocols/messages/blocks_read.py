@@ -11,7 +11,6 @@ from typing import Any
 from toolwire.proxy.protocols import json
 from toolwire.proxy.protocols.fields import (
     invalid,
-    of_type,
     optional,
     required,
     wrong_type,
@@ -54,7 +53,8 @@ _SPEAKERS = {"tool_use": Role.ASSISTANT, "tool_result": Role.USER}
 
 
 def _read_block(block: Any, at: str, role: Role | None) -> list[Part]:
-    block = of_type(block, dict, at)
+    if type(block) is not dict:
+        raise wrong_type(block, "an object", at)
     kind = required(block, "type", str, at)
     speaker = _SPEAKERS.get(kind, role)
     if speaker is not role and speaker is not None and role is not None:
