@@ -15,7 +15,7 @@ ifeq ($(wildcard build/ns/toolwire/proxy/__init__.py),)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-real lint check coverage tools fix bench clean node
+.PHONY: help run test test-real fuzz lint check coverage tools fix bench clean node
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,6 +28,9 @@ test: $(READY) node ## run the tests, but those that ask a real model
 
 test-real: $(REAL) ## run the tests that ask a real model
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -m real_model
+
+fuzz: $(READY) ## try the property tests on other examples than the last time
+	$(BIN)/pytest --hypothesis-profile=other -m "not real_model and not node" tests/fuzz tests/proxy/protocols
 
 lint: $(READY) ## check format, style, types and layers
 	$(BIN)/ruff format --check
