@@ -10,6 +10,7 @@ https://platform.openai.com/docs/api-reference/chat-streaming/streaming (delta.t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -45,13 +46,13 @@ class _Call:
     def add(self, text: str) -> str:
         """Notes more arguments; what is new in them, for some upstreams say all so far again.
 
-        They are taken to do so where a piece begins with all that was said, and this cannot be an
-        object inside of the arguments.
+        They are taken to do so where a piece begins with all that was said, and cannot be what
+        comes next in the arguments.
         """
         if text[:1] == "{" and not self.custom:
             said = self.arguments()
             if said and text.startswith(said):
-                self.repeats = self.repeats or said.rstrip()[-1] not in ":[,"
+                self.repeats = self.repeats or not _may_follow(said, text)
                 text = text[len(said) :] if self.repeats else text
         self.pieces.append(text)
         return text
@@ -207,6 +208,14 @@ def _begins_anew(call: _Call, id: str, name: str, text: str) -> bool:
         return False  # further arguments, or the name alone once more
     # looked at last, for it takes time: whether the call is whole
     return not call.is_cut() if call.arguments().strip() else bool(id)
+
+
+def _may_follow(said: str, text: str) -> bool:
+    """Whether ``text``, which begins with ``{``, can come after ``said`` in one JSON object: as the
+    value of an object or array, or in a string, which its first quotation mark then ends."""
+    if re.sub(r"\\.", "", said).count('"') % 2:
+        return text.partition('"')[2].lstrip()[:1] in ":,}]"
+    return said.rstrip()[-1] in ":[,"
 
 
 def _without_head(piece: dict[str, Any], count: Count) -> dict[str, Any]:

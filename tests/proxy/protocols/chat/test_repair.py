@@ -326,15 +326,33 @@ def test_arguments_that_are_said_again_with_each_piece_are_said_once() -> None:
     assert repair.repairs["arguments_repeated"] == 5
 
 
-def test_an_object_inside_of_the_arguments_may_begin_like_them() -> None:
+@pytest.mark.parametrize(
+    "said",
+    [
+        ['{"a":', '{"a":', "1}}"],
+        ['{"a":[1,', '{"a":[1,', "2]}]}"],
+        ['{"', '{":null}'],  # the key is "{"
+    ],
+)
+def test_what_is_inside_of_the_arguments_may_begin_like_them(said: list[str]) -> None:
     out, repair = repaired(
         role(),
-        call(0, id="call_1", type="function", name="f", arguments='{"a":'),
-        call(0, arguments='{"a":'),
-        call(0, arguments="1}}"),
+        call(0, id="call_1", type="function", name="f", arguments=said[0]),
+        *[call(0, arguments=text) for text in said[1:]],
     )
-    assert "".join(piece["function"]["arguments"] for piece in pieces(out)) == '{"a":{"a":1}}'
+    assert "".join(piece["function"]["arguments"] for piece in pieces(out)) == "".join(said)
     assert "arguments_repeated" not in repair.repairs
+
+
+@pytest.mark.parametrize("cut", ['{"a', '{"a":"x,', '{"a":"b:', '{"a":"\\', '{"a":"\\"['])
+def test_arguments_said_again_from_the_middle_of_a_string_are_said_once(cut: str) -> None:
+    whole = cut + 'n"}'
+    out, _ = repaired(
+        role(),
+        call(0, id="call_1", type="function", name="f", arguments=cut),
+        call(0, arguments=whole),
+    )
+    assert "".join(piece["function"]["arguments"] for piece in pieces(out)) == whole
 
 
 def test_a_message_in_the_place_of_the_first_delta_is_one() -> None:
