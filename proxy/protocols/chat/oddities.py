@@ -42,6 +42,21 @@ def content(value: Any) -> Content:
     return Content("".join(visible), "".join(thinking), left_out)
 
 
+def detailed(value: Any) -> str:
+    """What ``reasoning_details`` shows: reasoning, or a summary of it; encrypted entries show none.
+    https://openrouter.ai/docs/use-cases/reasoning-tokens
+    """
+    if not value or not isinstance(value, list):
+        return ""
+    entries = [entry for entry in value if isinstance(entry, dict)]
+    shown = [entry.get(_SHOWN.get(str(entry.get("type")), "")) for entry in entries]
+    return "".join([text for text in shown if isinstance(text, str)])
+
+
+_SHOWN = {"reasoning.text": "text", "reasoning.summary": "summary"}
+"""The field of an entry that has its text, by the entry's type."""
+
+
 def arguments(value: Any) -> str:
     """The JSON text of arguments that may come as an object, or as null."""
     if isinstance(value, str):

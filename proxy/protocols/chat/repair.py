@@ -24,7 +24,7 @@ from toolwire.proxy.protocols.chat.errors import (
 )
 from toolwire.proxy.protocols.chat.plain_delta import PlainDelta
 from toolwire.proxy.protocols.chat.split import split
-from toolwire.proxy.protocols.chat.wire import Chunk, WireUsage, decode_chunk, lenient_usage
+from toolwire.proxy.protocols.chat.wire import Chunk, WireUsage, decode_chunk, usage_in
 from toolwire.proxy.protocols.identifiers import random_id
 from toolwire.proxy.protocols.neutral import Failure, Usage
 from toolwire.proxy.protocols.sse import Event
@@ -124,8 +124,8 @@ class StreamRepair:
         passed = self._without_role(event, chunk) if choice.says_role_again(choices[0]) else event
         if passed is None or not choice.is_plain(choices[0]):
             return None
-        if chunk.usage is not None:
-            self._usage = chunk.usage
+        if (counts := token_counts.of_chunk(chunk)) is not None:
+            self._usage = counts
         if passed is not event:
             self._count("role_repeated")
         return passed
@@ -205,8 +205,8 @@ class StreamRepair:
             for name in ("id", "object", "created", "model")
             if document.get(name)
         }
-        if document.get("usage") is not None:
-            self._usage = lenient_usage(document["usage"])
+        if (counts := usage_in(document)) is not None:
+            self._usage = counts
 
     def _choice(self, choice: dict[str, Any]) -> None:
         index = choice.get("index")

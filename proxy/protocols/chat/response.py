@@ -14,7 +14,7 @@ from toolwire.proxy.protocols.chat import usage as token_counts
 from toolwire.proxy.protocols.chat.answer_repair import OBJECT, repair_answer
 from toolwire.proxy.protocols.chat.calls_write import is_legacy, write_calls
 from toolwire.proxy.protocols.chat.errors import error_document, read_error
-from toolwire.proxy.protocols.chat.wire import lenient_usage
+from toolwire.proxy.protocols.chat.wire import usage_in
 from toolwire.proxy.protocols.fields import unknown
 from toolwire.proxy.protocols.identifiers import random_id
 from toolwire.proxy.protocols.neutral import (
@@ -71,7 +71,7 @@ def read_answer(document: dict[str, Any]) -> Answer:
 
 def usage_of(document: dict[str, Any]) -> Usage | None:
     """The token counts of an answer; None where it tells none."""
-    return token_counts.read(lenient_usage(document.get("usage")))
+    return token_counts.read(usage_in(document))
 
 
 def _read_message(message: dict[str, Any]) -> list[Part]:
@@ -96,6 +96,7 @@ def _read_thinking(message: dict[str, Any]) -> list[Thinking]:
     if isinstance(blocks, list) and (signed := reasoning_blocks.read_blocks(blocks)):
         return signed
     text = _text(message.get("reasoning_content")) or _text(message.get("reasoning"))
+    text = text or oddities.detailed(message.get("reasoning_details"))
     return [Thinking(text, origin="chat")] if text else []
 
 

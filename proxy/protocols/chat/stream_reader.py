@@ -10,6 +10,7 @@ from toolwire.proxy.protocols import json, sse
 from toolwire.proxy.protocols.chat import finish, reasoning_blocks
 from toolwire.proxy.protocols.chat import usage as token_counts
 from toolwire.proxy.protocols.chat.errors import error_document, read_error
+from toolwire.proxy.protocols.chat.oddities import detailed
 from toolwire.proxy.protocols.chat.wire import (
     CallDelta,
     Chunk,
@@ -130,7 +131,7 @@ class StreamReader:
             )
         if choice is not None and choice.delta is not None and self._state is _SPEAKING:
             self._delta(choice.delta, events)
-        if chunk.usage is not None and (counts := token_counts.read(chunk.usage)) is not None:
+        if (told := token_counts.of_chunk(chunk)) and (counts := token_counts.read(told)):
             events.append(UsageReport(counts))
         if choice is not None and choice.finish_reason and self._state is _SPEAKING:
             sequence = choice.stop_reason or choice.matched_stop
@@ -138,7 +139,7 @@ class StreamReader:
         return events
 
     def _delta(self, delta: Delta, events: list[StreamEvent]) -> None:
-        if text := delta.reasoning_content or delta.reasoning:
+        if text := delta.reasoning_content or delta.reasoning or detailed(delta.reasoning_details):
             self._say(Thinking, text, events)
         if delta.reasoning_blocks:
             self._sign(delta.reasoning_blocks, events)

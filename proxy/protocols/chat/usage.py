@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolwire.proxy.protocols.chat.wire import CompletionDetails, PromptDetails, WireUsage
+from toolwire.proxy.protocols.chat.wire import Chunk, CompletionDetails, PromptDetails, WireUsage
 from toolwire.proxy.protocols.neutral import Usage
 
 
@@ -24,6 +24,13 @@ def read(usage: WireUsage | None) -> Usage | None:
         cache_written=prompt.cache_write_tokens,
         reasoning=completion.reasoning_tokens,
     )
+
+
+def of_chunk(chunk: Chunk) -> WireUsage | None:
+    """The counts that a chunk tells, wherever it does."""
+    if chunk.usage is None and chunk.x_groq is not None:
+        return chunk.x_groq.usage
+    return chunk.usage
 
 
 def write(usage: Usage) -> dict[str, Any]:

@@ -48,14 +48,16 @@ class CallDelta(Struct, gc=False):
 class Delta(Struct, gc=False):
     """``reasoning_content`` is DeepSeek's name, ``reasoning`` that of vLLM, Groq and OpenRouter:
     https://api-docs.deepseek.com/guides/thinking_mode,
-    https://openrouter.ai/docs/use-cases/reasoning-tokens.  ``reasoning_blocks`` is our own: signed
-    thinking blocks of a Messages upstream."""
+    https://openrouter.ai/docs/use-cases/reasoning-tokens.  ``reasoning_details`` is OpenRouter's
+    too, and says the same again in pieces that bear a type.  ``reasoning_blocks`` is our own:
+    signed thinking blocks of a Messages upstream."""
 
     content: str | None = None
     role: str | None = None
     tool_calls: list[CallDelta] | None = None
     reasoning_content: str | None = None
     reasoning: str | None = None
+    reasoning_details: Any = None
     refusal: str | None = None
     function_call: FunctionDelta | None = None
     reasoning_blocks: list[Any] | None = None
@@ -91,6 +93,13 @@ class WireUsage(Struct, gc=False):
     prompt_cache_hit_tokens: int | None = None
 
 
+class GroqFields(Struct, gc=False):
+    """Groq's own: the last chunk of a stream tells its counts here, too, or here alone.
+    https://console.groq.com/docs/api-reference#chat-create"""
+
+    usage: WireUsage | None = None
+
+
 class Chunk(Struct, gc=False):
     """https://platform.openai.com/docs/api-reference/chat-streaming/streaming"""
 
@@ -100,6 +109,7 @@ class Chunk(Struct, gc=False):
     model: str | None = None
     choices: list[ChunkChoice] | None = None
     usage: WireUsage | None = None
+    x_groq: GroqFields | None = None
     error: Any = None
 
 
@@ -123,6 +133,13 @@ _MISFITS = (msgspec.ValidationError, UnicodeEncodeError)
 """The second: a lone surrogate, which msgspec meets when it says what does not fit."""
 
 
+def usage_in(document: dict[str, Any]) -> WireUsage | None:
+    """The token counts of a chunk or a whole answer, whatever stands there."""
+    found = lenient_usage(document.get("usage"))
+    groq = document.get("x_groq")
+    return lenient_usage(groq.get("usage")) if found is None and isinstance(groq, dict) else found
+
+
 def lenient_usage(value: Any) -> WireUsage | None:
     """The token counts in ``value``, whatever it is."""
     if not isinstance(value, dict):
@@ -139,6 +156,7 @@ _NESTED: dict[str, type[Struct]] = {
     "custom": CustomDelta,
     "function_call": FunctionDelta,
     "usage": WireUsage,
+    "x_groq": GroqFields,
     "prompt_tokens_details": PromptDetails,
     "completion_tokens_details": CompletionDetails,
 }

@@ -372,3 +372,11 @@ def test_a_client_that_gave_functions_gets_a_function_call() -> None:
     (choice,) = CODEC.write_answer(Answer("i", "m", [Text("a")], Stop.CALLS), request)["choices"]
     assert choice["finish_reason"] == "stop"
     assert "function_call" not in choice["message"]
+
+
+def test_reasoning_that_stands_in_details_alone() -> None:
+    shown = [{"type": "reasoning.summary", "summary": "hm"}, {"type": "reasoning.encrypted"}]
+    document = answer({"role": "assistant", "content": "hi", "reasoning_details": shown})
+    read = CODEC.read_answer(document)
+    assert read.parts == [Thinking("hm", origin="chat"), Text("hi")]
+    assert document["choices"][0]["message"]["reasoning_details"] == shown

@@ -666,3 +666,11 @@ def test_nothing_that_an_upstream_sends_raises(documents: list[Any]) -> None:
         assert repair.finished
         assert out[-1] == "[DONE]" or out[-1].get("error")
         assert all(word for word in finishes(out))
+
+
+def test_groq_s_counts_are_noted_and_stay_where_they_are() -> None:
+    last = chunk({}, "stop", x_groq={"id": "r", "usage": {"prompt_tokens": 5}})
+    documents, repair = repaired(role(), last, DONE)
+    assert documents == [role(), last, "[DONE]"]
+    assert repair.usage == Usage(input=5)
+    assert repair.repairs == {}

@@ -237,3 +237,36 @@ def test_nothing_that_an_upstream_sends_raises(documents: list[Any]) -> None:
         ends = [event for event in events if isinstance(event, End | StreamFailure)]
         assert len(ends) == 1
         assert events[-1] is ends[0]
+
+
+def details(*entries: dict[str, Any]) -> dict[str, Any]:
+    return {"reasoning_details": [{"index": 0, **entry} for entry in entries]}
+
+
+@pytest.mark.parametrize("beside", [{}, {"reasoning": "hm"}, {"reasoning_content": "hm"}])
+def test_reasoning_in_details_is_read_once(beside: dict[str, Any]) -> None:
+    text = {"type": "reasoning.text", "text": "h", "signature": None}
+    summary = {"type": "reasoning.summary", "summary": "m"}
+    sealed = {"type": "reasoning.encrypted", "data": "c2Vj"}
+    events = read(
+        role(), chunk({**details(text, summary, sealed), **beside}), chunk({}, "stop"), DONE
+    )
+    assert events[1:3] == [PartStart(0, Thinking(origin="chat")), Delta(0, "hm")]
+    assert len([event for event in events if isinstance(event, Delta)]) == 1
+
+
+@pytest.mark.parametrize("odd", [7, "text", {"type": "reasoning.text", "text": "x"}, [7, None, {}]])
+def test_details_of_another_shape_are_no_reasoning(odd: Any) -> None:
+    events = read(role(), chunk({"reasoning_details": odd, "content": "a"}), chunk({}, "stop"))
+    assert [event for event in events if isinstance(event, Delta)] == [Delta(0, "a")]
+
+
+def test_counts_that_only_groq_s_own_field_tells() -> None:
+    counts = {"prompt_tokens": 5, "completion_tokens": 2}
+    last = chunk({}, "stop", x_groq={"id": "req_1", "usage": counts})
+    events = read(role(), chunk({"content": "a"}), last, DONE)
+    assert UsageReport(Usage(input=5, output=2)) in events
+    both = {**last, "usage": {**counts, "prompt_tokens": 6}}
+    assert UsageReport(Usage(input=6, output=2)) in read(role(), both, DONE)
+    odd = read(role(), chunk({}, "stop", x_groq="gone"), DONE)
+    assert odd[1:] == [Finish(Stop.DONE), End()]
