@@ -23,20 +23,15 @@ from toolwire.proxy.protocols.responses.repair_fields import fill_part, fill_res
 from toolwire.proxy.protocols.responses.repair_items import (
     Changes,
     RepairedItems,
-    Said,
     is_about_part,
 )
+from toolwire.proxy.protocols.responses.repaired_item import Said
 from toolwire.proxy.protocols.responses.response import usage_of, write_failed
 from toolwire.proxy.protocols.responses.stream_reader import BROKEN_OFF, error_in
 from toolwire.proxy.protocols.sse import DONE, Event
 
 _LAST_NUMBER = 2**31 - 1
 """Greater than the number of any event before it, where nobody knows that number."""
-
-_UNNUMBERED = frozenset(
-    f"{kind.value}.delta" for kind in wire.PartKind if kind not in wire.INDEX_FIELD
-)
-"""Deltas of parts that have no number inside their item."""
 
 _HAS_LOGPROBS = tuple(f"{wire.PartKind.TEXT.value}.{step}" for step in ("delta", "done"))
 
@@ -113,9 +108,11 @@ class ResponsesRepair:
                 and not self.finished
             ):
                 part = chunk.content_index if chunk.summary_index is None else chunk.summary_index
-                if part is not None or kind in _UNNUMBERED:
+                # the first of a part goes another way, and is noted there
+                heard = item.heard.get((kind, part))
+                if heard is not None and type(chunk.delta) is str:
                     self._last_number = number
-                    item.heard.add((kind, part))
+                    heard.append(chunk.delta)
                     passed.append(event)
                     continue
             passed += self._repaired(event, chunk)
@@ -185,7 +182,7 @@ class ResponsesRepair:
         elif kind == "response.output_item.done":
             return self._items.done(chunk, changes)
         elif kind in wire.TERMINAL:
-            self._end(chunk, changes)
+            return self._end(kind, chunk, changes)
         elif kind == "error":
             self.finished = self._errored = True
         elif chunk.response != wire.NULL:
@@ -193,14 +190,18 @@ class ResponsesRepair:
             self._fill(wire.object_in(chunk.response), changes)
         return []
 
-    def _end(self, chunk: wire.StreamEvent, changes: Changes) -> None:
+    def _end(self, kind: str, chunk: wire.StreamEvent, changes: Changes) -> list[Said]:
         self.finished = True
         self._errored = False
         response = wire.object_in(chunk.response)
         self.usage = usage_of(response)
         self._fill(response, changes)
-        if response and self._items.whole(response):
+        if not response:
+            return []
+        ahead, changed = self._items.end(response, tell=kind != "response.failed")
+        if changed:
             changes["response"] = response
+        return ahead
 
     def _fill(self, response: dict[str, Any], changes: Changes) -> None:
         if response and fill_response(response, self._request, self._created):

@@ -9,14 +9,12 @@ from toolwire.proxy.protocols.identifiers import random_id
 from toolwire.proxy.protocols.responses import wire
 from toolwire.proxy.protocols.responses.output import arguments_text
 from toolwire.proxy.protocols.responses.repair_fields import fill_part
-from toolwire.proxy.protocols.responses.repaired_item import RepairedItem
+from toolwire.proxy.protocols.responses.repaired_item import PART_KINDS, WRITTEN, RepairedItem, Said
+from toolwire.proxy.protocols.responses.whole_items import begun_item, emptied, give_text, matched
 from toolwire.proxy.protocols.responses.wire import PartKind
 
 Changes = dict[str, Any]
 """Fields of an event to be set, by name."""
-
-Said = tuple[str, dict[str, Any]]
-"""An event to be put in front: its type and its fields, without a number."""
 
 _PART_EVENTS: dict[str, str | None] = {
     **{kind: wire.INDEX_FIELD.get(part) for kind, part in (wire.DELTAS | wire.WHOLES).items()},
@@ -29,8 +27,7 @@ _PART_EVENTS: dict[str, str | None] = {
 
 _PART_ADDED = ("response.content_part.added", "response.reasoning_summary_part.added")
 
-_WRITTEN = {"function_call": PartKind.ARGUMENTS, "custom_tool_call": PartKind.CUSTOM_INPUT}
-"""What the model writes of a call."""
+_PART_DONE = ("response.content_part.done", "response.reasoning_summary_part.done")
 
 
 class RepairedItems:
@@ -59,59 +56,36 @@ class RepairedItems:
 
     def _empty(self, document: dict[str, Any], changes: Changes) -> None:
         """A call begins without what the model writes: clients add the deltas to what is there."""
-        kind = _WRITTEN.get(str(document.get("type")))
+        kind = WRITTEN.get(str(document.get("type")))
         if kind is not None and document.get(field := wire.WHOLE_FIELD[kind]):
             document[field] = ""
             changes["item"] = document
             self._count("arguments_early")
 
     def done(self, chunk: wire.StreamEvent, changes: Changes) -> list[Said]:
-        """``response.output_item.done``: the same id as when it was added; and the ends of its
-        parts, where nobody told them."""
+        """``response.output_item.done``: the same id as when it was added; and what nobody told of
+        the item before."""
         document = wire.object_in(chunk.item)
         names = [document.get("id"), document.get("call_id")]
         index = self._place(chunk, names, changes)
         item = self.by_index.get(index)
-        if item is None:
-            item = self._remember(index, document, changes)
+        ahead = [] if item is not None else self._add(index, document, changes)
+        item = self.by_index[index]
         if document.get("id") != item.id:
             document["id"] = item.id
             changes["item"] = document
             self._count("item_id")
-        if document.get("type") == "function_call" and not isinstance(
-            document.get("arguments"), str
-        ):
-            document["arguments"] = arguments_text(document.get("arguments"))
+        if give_text(document):
             changes["item"] = document
             self._count("arguments_not_text")
-        item.done = document
-        return self._untold(item, index)
-
-    def _untold(self, item: RepairedItem, index: int) -> list[Said]:
-        """The events that end the parts of an item that is done."""
-        parts = set(item.heard)
-        if kind := _WRITTEN.get(str(item.type)):
-            parts.add((f"{kind.value}.delta", None))
-        said: list[Said] = []
-        for delta, number in sorted(parts - item.told, key=lambda part: part[1] or 0):
-            kind = wire.DELTAS[delta]
-            whole = item.whole(kind, number)
-            if whole is None:
-                continue
-            place: dict[str, Any] = {"item_id": item.id, "output_index": index}
-            if number is not None:
-                place[wire.INDEX_FIELD[kind]] = number
-            self._count("done")
-            said += self._unheard(kind, whole, item, place)
-            said.append((f"{kind.value}.done", {**place, wire.WHOLE_FIELD[kind]: whole}))
-        return said
+        item.done, item.type = document, item.type or document.get("type")
+        return [*ahead, *item.rest()]
 
     def part(self, kind: str, chunk: wire.StreamEvent, changes: Changes) -> list[Said]:
         """An event about a part: where it belongs; and what should have come before it."""
         index = self._place(chunk, [chunk.item_id], changes)
-        item = self.by_index.get(index)
-        if item is None:
-            item = self._remember(index, {"id": chunk.item_id}, {})
+        ahead = [] if index in self.by_index else self._item_of(kind, index, chunk)
+        item = self.by_index[index]
         if chunk.item_id != item.id:
             self._set(changes, "item_id", item.id)
         number_field = _PART_EVENTS[kind]
@@ -119,69 +93,99 @@ class RepairedItems:
         if number_field is not None and number is None:
             number = item.parts if kind in _PART_ADDED else max(item.parts - 1, 0)
             self._set(changes, number_field, number)
-        if chunk.part != wire.NULL and fill_part(part := wire.object_in(chunk.part)):
+        part = {} if chunk.part == wire.NULL else wire.object_in(chunk.part)
+        if part and fill_part(part):
             changes["part"] = part
             self._count("part_fields")
         if kind in _PART_ADDED:
-            item.parts += 1
+            item.note(kind, number)
+        elif kind in _PART_DONE:
+            item.note(kind, number)
+            ahead += item.rest_of(part, number)
         elif kind in wire.DELTAS:
-            item.heard.add((kind, number))
+            ahead += item.hear(wire.DELTAS[kind], number, chunk.delta)
         elif kind in wire.WHOLES:
-            place = {"item_id": item.id, "output_index": index}
-            if number_field is not None:
-                place[number_field] = number
-            item.told.add((f"{wire.WHOLES[kind].value}.delta", number))
-            whole = self._whole_text(wire.WHOLES[kind], chunk, changes)
-            return self._unheard(wire.WHOLES[kind], whole, item, place)
-        return []
+            ahead += self._whole_part(item, wire.WHOLES[kind], number, chunk, changes)
+        return ahead
 
-    def _whole_text(self, kind: PartKind, chunk: wire.StreamEvent, changes: Changes) -> str:
-        """What an event says to be the whole of a part; empty where that is no text."""
+    def _item_of(self, event: str, index: int, chunk: wire.StreamEvent) -> list[Said]:
+        """The item that a part belongs to which came without one."""
+        kind = (wire.DELTAS | wire.WHOLES).get(event)
+        if kind is None:
+            kind = PART_KINDS.get(str(wire.object_in(chunk.part).get("type")))
+        begun = begun_item(kind)
+        if begun is None:
+            self._remember(index, {"id": chunk.item_id}, {})
+            return []
+        return self._add(index, {**begun, "id": chunk.item_id}, {})
+
+    def _add(self, index: int, document: dict[str, Any], changes: Changes) -> list[Said]:
+        """Tells of an item that nobody added."""
+        item = self._remember(index, document, changes)
+        if item.type is None:
+            return []
+        self._count("item_added")
+        fields = {"output_index": index, "item": emptied({**document, "id": item.id})}
+        return [("response.output_item.added", fields)]
+
+    def _whole_part(
+        self,
+        item: RepairedItem,
+        kind: PartKind,
+        number: int | None,
+        chunk: wire.StreamEvent,
+        changes: Changes,
+    ) -> list[Said]:
+        """A part is done: what its deltas left out; and the other way round."""
+        item.told.add((f"{kind.value}.delta", number))
         field = wire.WHOLE_FIELD[kind]
         whole = getattr(chunk, field)
-        if isinstance(whole, str):
-            return whole
-        if kind is not PartKind.ARGUMENTS:
-            return ""
-        changes[field] = text = arguments_text(whole)
-        self._count("arguments_not_text")
-        return text
+        if not isinstance(whole, str):
+            whole = arguments_text(whole) if kind is PartKind.ARGUMENTS else ""
+            self._count("arguments_not_text" if kind is PartKind.ARGUMENTS else "done_not_text")
+            changes[field] = whole
+        said = item.said(kind, number)
+        if len(whole) < len(said) and said.startswith(whole):
+            changes[field] = said
+            self._count("done_too_short")
+        return item.unheard(kind, number, whole)
 
-    def _unheard(
-        self, kind: PartKind, whole: str, item: RepairedItem, place: dict[str, Any]
-    ) -> list[Said]:
-        """The delta that was never sent of a part that is done."""
-        name = f"{kind.value}.delta"
-        part = (name, place.get(wire.INDEX_FIELD.get(kind, "")))
-        if not whole or part in item.heard:
-            return []
-        item.heard.add(part)
-        self._count("delta")
-        logprobs: dict[str, Any] = {"logprobs": []} if kind is PartKind.TEXT else {}
-        return [(name, {**place, "delta": whole, **logprobs})]
-
-    def whole(self, response: dict[str, Any]) -> bool:
-        """Gives the output of the last event's response the items and ids that were told before;
-        whether anything had to be changed."""
+    def end(self, response: dict[str, Any], *, tell: bool) -> tuple[list[Said], bool]:
+        """The last event: what only its response tells, as events if they are wanted; and whether
+        the response had to be changed, for it lacked items or had other ids for them."""
         output = response.get("output")
-        told = self.done_items()
         if not output:
-            if not told:
-                return False
-            response["output"] = told
-            self._count("output")
-            return True
+            response["output"] = told = self.done_items()
+            if told:
+                self._count("output")
+            return [], bool(told)
+        ahead: list[Said] = []
         changed = False
-        for index, document in enumerate(output if isinstance(output, list) else []):
-            item = self.by_index.get(index)
-            if item is None or not isinstance(document, dict) or item.type != document.get("type"):
-                continue
-            if document.get("id") != item.id:
+        documents = [d for d in output if isinstance(d, dict)] if isinstance(output, list) else []
+        known = matched(documents, self.by_index, self._index_of_id)
+        for document, item in zip(documents, known, strict=True):
+            if item is not None and document.get("id") != item.id:
                 document["id"] = item.id
                 changed = True
+            if tell and (item is None or item.done is None):
+                ahead += self._tell(document, item)
         if changed:
             self._count("item_id")
-        return changed
+        return ahead, changed
+
+    def _tell(self, document: dict[str, Any], item: RepairedItem | None) -> list[Said]:
+        """What is missing of an item that only the last event has whole."""
+        if not isinstance(document.get("type"), str):
+            return []
+        ahead: list[Said] = []
+        if item is None:
+            index = max((known for known in self.by_index if known is not None), default=-1) + 1
+            ahead = self._add(index, document, {})
+            item = self.by_index[index]
+        item.done = document
+        self._count("item_done")
+        fields = {"output_index": item.index, "item": document}
+        return [*ahead, *item.rest(), ("response.output_item.done", fields)]
 
     def _place(self, chunk: wire.StreamEvent, names: list[Any], changes: Changes) -> int:
         """The index of the item that an event is about."""
@@ -211,7 +215,7 @@ class RepairedItems:
                 document["id"] = item_id
                 changes["item"] = document
                 self._count("item_id")
-        item = self.by_index[index] = RepairedItem(item_id, item_type)
+        item = self.by_index[index] = RepairedItem(item_id, item_type, index, self._count)
         self._current = index
         for name in (item_id, document.get("call_id")):
             if isinstance(name, str):
