@@ -32,8 +32,8 @@ from typing import Any, Literal
 
 from toolwire import config
 from toolwire.config.profile import Profile
-from toolwire.proxy.answer import AnswerSend, Headers
-from toolwire.proxy.asgi import ASGIApp, Receive, Scope, Send
+from toolwire.proxy.answer import AnswerSend
+from toolwire.proxy.asgi import ASGIApp, Headers, Receive, Scope, Send
 from toolwire.proxy.exchange import Body, Exchange, endpoint, open_body
 from toolwire.proxy.protocols.failure import read_body
 from toolwire.proxy.protocols.responses.reasoning import ENVELOPE

@@ -29,8 +29,8 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from toolwire import config
-from toolwire.proxy.answer import AnswerSend, Headers, is_stream, without
-from toolwire.proxy.asgi import ASGIApp, Receive, Scope, Send
+from toolwire.proxy.answer import AnswerSend, is_stream, without
+from toolwire.proxy.asgi import ASGIApp, Headers, Receive, Scope, Send
 from toolwire.proxy.errors import UpstreamError
 from toolwire.proxy.exchange import Exchange, endpoint, known_request
 from toolwire.proxy.protocols import failure

@@ -19,8 +19,8 @@ from urllib.parse import quote
 
 from toolwire import config
 from toolwire.config.model import Upstream
-from toolwire.proxy.answer import AnswerSend, Headers, is_stream, without
-from toolwire.proxy.asgi import ASGIApp, Receive, Scope, Send
+from toolwire.proxy.answer import AnswerSend, is_stream, without
+from toolwire.proxy.asgi import ASGIApp, Headers, Receive, Scope, Send
 from toolwire.proxy.convert_answer import AnswerConversion
 from toolwire.proxy.errors import InvalidRequest, UpstreamError
 from toolwire.proxy.exchange import Exchange, endpoint, open_body

@@ -14,7 +14,7 @@ from __future__ import annotations
 from asyncio import CancelledError
 from typing import Any
 
-from toolwire.proxy.asgi import ASGIApp, Message, Receive, Scope, Send
+from toolwire.proxy.asgi import ASGIApp, Headers, Message, Receive, Scope, Send
 from toolwire.proxy.errors import BadUpstreamAnswer, ShuttingDown, UpstreamError
 from toolwire.proxy.exchange import Exchange
 from toolwire.proxy.protocols import json, sse
@@ -26,8 +26,6 @@ MAX_ANSWER_BYTES = 256 * 1024 * 1024
 
 TOO_DEEP = "the upstream's answer is nested too deeply"
 _TOO_DEEP = (RecursionError, json.NestedTooDeeply)
-
-Headers = list[tuple[bytes, bytes]]
 
 
 def takes_events(scope: Scope, send: Send) -> bool:

@@ -9,7 +9,6 @@ is tried once more on a fresh one, for pooled connections die; later nothing is 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from io import BytesIO
 from urllib.parse import quote, unquote_to_bytes
 
 import aiohttp
@@ -26,12 +25,9 @@ from toolwire.proxy.errors import (
 )
 from toolwire.proxy.exchange import Body, Exchange
 from toolwire.proxy.headers import RequestHeaders, answer_headers
-from toolwire.proxy.pool import open_session
+from toolwire.proxy.pool import Answer, Pool
 from toolwire.proxy.redaction import Redaction, redacted, secrets_of
 from toolwire.proxy.watch import Silence, Watch
-
-AT_ONCE_BYTES = 1024 * 1024
-"""A larger body goes out piece by piece, as the upstream takes it."""
 
 
 class Upload:
@@ -76,19 +72,19 @@ class Forwarder:
         self._root = upstream.api_root
         self._request_headers = RequestHeaders(upstream)
         self._secrets = secrets_of(upstream)
-        self._session: aiohttp.ClientSession | None = None
-        self._fresh: aiohttp.ClientSession | None = None
+        self._pool: Pool | None = None
+        self._fresh: Pool | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         upstream = self.upstream
         try:
             async with Watch(upstream.first_byte_seconds) as watch:
                 body = await self._body(receive, watch)
-                response = await self._ask(scope, body)
+                answer = await self._ask(scope, body)
                 try:
-                    await self._answer(scope, response, send, watch)
+                    await self._answer(scope, answer, send, watch)
                 finally:
-                    response.close()
+                    answer.close()
         except Silence as silence:
             raise UpstreamTimeout(
                 f"upstream {upstream.name!r} sent nothing for {silence.seconds:g} s"
@@ -96,10 +92,10 @@ class Forwarder:
 
     async def aclose(self) -> None:
         """Closes the pool."""
-        for session in (self._session, self._fresh):
-            if session is not None:
-                await session.close()
-        self._session = self._fresh = None
+        for pool in (self._pool, self._fresh):
+            if pool is not None:
+                await pool.aclose()
+        self._pool = self._fresh = None
 
     # the request ----------------------------------------------------------------------------
     async def _body(self, receive: Receive, watch: Watch) -> RequestBody:
@@ -119,31 +115,24 @@ class Forwarder:
         watch.client(receive)
         return whole or None
 
-    async def _ask(self, scope: Scope, body: RequestBody) -> aiohttp.ClientResponse:
-        """The answer's head."""
-        if self._session is None or self._fresh is None:
-            self._session = open_session(self.upstream)
-            self._fresh = open_session(self.upstream, keep=False)
+    async def _ask(self, scope: Scope, body: RequestBody) -> Answer:
+        """The answer, of which the head is there."""
+        if self._pool is None or self._fresh is None:
+            self._pool = Pool(self.upstream)
+            self._fresh = Pool(self.upstream, keep=False)
         try:
-            return await self._send_once(self._session, scope, body)
+            return await self._send_once(self._pool, scope, body)
         except UpstreamUnreachable:
             if isinstance(body, Upload):
                 raise
         Exchange.of(scope).retries += 1
         return await self._send_once(self._fresh, scope, body)
 
-    async def _send_once(
-        self, session: aiohttp.ClientSession, scope: Scope, body: RequestBody
-    ) -> aiohttp.ClientResponse:
+    async def _send_once(self, pool: Pool, scope: Scope, body: RequestBody) -> Answer:
         name = self.upstream.name
+        headers = self._request_headers.of(scope, streamed=isinstance(body, Upload))
         try:
-            return await session.request(
-                scope["method"],
-                self._url(scope),
-                data=_pieces(body) if isinstance(body, bytes) else body,
-                headers=self._request_headers.of(scope, streamed=isinstance(body, Upload)),
-                allow_redirects=False,
-            )
+            return await pool.ask(scope["method"], self._url(scope), headers, body)
         except aiohttp.ConnectionTimeoutError:
             raise UpstreamUnreachable(
                 f"upstream {name!r} took no connection in {self.upstream.connect_seconds:g} s"
@@ -162,17 +151,15 @@ class Forwarder:
         return URL(url, encoded=True)
 
     # the answer -----------------------------------------------------------------------------
-    async def _answer(
-        self, scope: Scope, response: aiohttp.ClientResponse, send: Send, watch: Watch
-    ) -> None:
+    async def _answer(self, scope: Scope, answer: Answer, send: Send, watch: Watch) -> None:
         """Passes the answer on, read by read, as it comes."""
-        headers = [
-            (name, redacted(value, self._secrets)) for name, value in answer_headers(response)
-        ]
+        headers = answer_headers(answer.raw_headers)
+        if self._secrets:
+            headers = [(name, redacted(value, self._secrets)) for name, value in headers]
         redaction = Redaction(self._secrets)
         watch.pause()
-        await send({"type": "http.response.start", "status": response.status, "headers": headers})
-        content, more = response.content, scope["method"] != "HEAD"
+        await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+        content, more = answer.content, scope["method"] != "HEAD"
         while more:
             watch.heard(self.upstream.between_bytes_seconds)
             try:
@@ -207,10 +194,6 @@ def _tail(scope: Scope) -> str:
             break
     tail = path.decode("latin-1")
     return tail[3:] if tail.startswith("/v1/") else tail
-
-
-def _pieces(body: bytes) -> bytes | BytesIO:
-    return body if len(body) <= AT_ONCE_BYTES else BytesIO(body)
 
 
 def _reason(error: BaseException) -> str:

@@ -6,11 +6,10 @@ never reach an upstream unless ``forward_client_auth`` is set, an upstream's key
 
 from __future__ import annotations
 
-import aiohttp
-from multidict import CIMultiDict
+from collections.abc import Iterable
 
 from toolwire.config.model import Upstream
-from toolwire.proxy.asgi import Scope
+from toolwire.proxy.asgi import Headers, Scope
 from toolwire.proxy.exchange import Exchange
 
 HOP_BY_HOP = frozenset(
@@ -19,6 +18,9 @@ HOP_BY_HOP = frozenset(
 )
 CREDENTIALS = frozenset(b"authorization x-api-key api-key x-goog-api-key cookie".split())
 _OWN_AFFAIR = frozenset(b"host content-length accept-encoding expect".split())
+
+_AS_IT_IS = (b"accept-encoding", b"identity")
+"""What comes back is read here, so compression would only cost time and hold deltas up."""
 
 _UNPACKED = frozenset(b"gzip deflate br zstd".split())
 """The encodings that aiohttp takes off."""
@@ -39,43 +41,58 @@ class RequestHeaders:
         credentials = frozenset() if upstream.forward_client_auth else CREDENTIALS
         self._left_out = HOP_BY_HOP | _OWN_AFFAIR | credentials
         self._foreign = _FOREIGN_PREFIXES[upstream.protocol]
-        self._added = {name.lower(): value.reveal() for name, value in upstream.headers.items()}
+        self._added = [
+            (name.lower().encode(), value.reveal().encode("latin-1"))
+            for name, value in upstream.headers.items()
+        ]
 
-    def of(self, scope: Scope, *, streamed: bool) -> CIMultiDict[str]:
+    def of(self, scope: Scope, *, streamed: bool) -> Headers:
         """The headers for this request; a streamed body keeps its length, where it had one."""
-        headers: CIMultiDict[str] = CIMultiDict()
         left_out = self._left_out | _named_by_connection(scope["headers"])
-        for name, value in scope["headers"]:
-            if name in left_out or name.startswith(self._foreign):
-                if not (streamed and name == b"content-length"):
-                    continue
-            headers.add(name.decode("latin-1"), _text(value))
-        # what comes back is read here, so compression would only cost time and hold deltas up
-        headers["accept-encoding"] = "identity"
+        if streamed:
+            left_out -= {b"content-length"}
+        headers: Headers = [
+            (name, value)
+            for name, value in scope["headers"]
+            if name not in left_out and not name.startswith(self._foreign)
+        ]
+        headers.append(_AS_IT_IS)
         profile = Exchange.of(scope).profile({})
-        for name, value in profile.headers.items():
-            headers.setdefault(name, value)
+        for text, value in profile.headers.items():
+            name = text.lower().encode()
+            if not _has(headers, name):
+                headers.append((name, value.encode("latin-1")))
         if key := self._upstream.api_key.reveal():
-            self._authorize(headers, key, profile.auth)
-        headers.update(self._added)
+            self._authorize(headers, key.encode("latin-1"), profile.auth)
+        for pair in self._added:
+            _put(headers, *pair)
         return headers
 
-    def _authorize(self, headers: CIMultiDict[str], key: str, style: str) -> None:
-        if self._upstream.forward_client_auth and any(
-            name.decode() in headers for name in CREDENTIALS
-        ):
+    def _authorize(self, headers: Headers, key: bytes, style: str) -> None:
+        if self._upstream.forward_client_auth and any(_has(headers, name) for name in CREDENTIALS):
             return
         if style == "auto":
             style = "x-api-key" if self._upstream.protocol == "messages" else "bearer"
         if style == "bearer":
-            headers["authorization"] = f"Bearer {key}"
+            _put(headers, b"authorization", b"Bearer " + key)
         else:
-            headers[style] = key
+            _put(headers, style.lower().encode(), key)
 
 
-def answer_headers(response: aiohttp.ClientResponse) -> list[tuple[bytes, bytes]]:
+def _has(headers: Headers, name: bytes) -> bool:
+    return any(given == name for given, _ in headers)
+
+
+def _put(headers: Headers, name: bytes, value: bytes) -> None:
+    """Once, in the place of all others of this name."""
+    if _has(headers, name):
+        headers[:] = [pair for pair in headers if pair[0] != name]
+    headers.append((name, value))
+
+
+def answer_headers(given: Iterable[tuple[bytes, bytes]]) -> Headers:
     """The headers of an upstream's answer, for the client."""
-    raw = [(name.lower(), value) for name, value in response.raw_headers]
+    raw = [(name.lower(), value) for name, value in given]
     left_out = HOP_BY_HOP | _named_by_connection(raw)
     if any(name == b"content-encoding" and value.lower() in _UNPACKED for name, value in raw):
         # aiohttp has unpacked the body: neither its length nor its packing is true any more
@@ -83,18 +100,10 @@ def answer_headers(response: aiohttp.ClientResponse) -> list[tuple[bytes, bytes]
     return [pair for pair in raw if pair[0] not in left_out]
 
 
-def _named_by_connection(headers: list[tuple[bytes, bytes]]) -> frozenset[bytes]:
+def _named_by_connection(headers: Headers) -> frozenset[bytes]:
     """The further headers that ``Connection`` says are for this hop only."""
     named: frozenset[bytes] = frozenset()
     for name, value in headers:
         if name == b"connection" and value.lower() not in (b"keep-alive", b"close"):
             named |= {token.strip().lower() for token in value.split(b",")}
     return named
-
-
-def _text(value: bytes) -> str:
-    """``value`` so that aiohttp, which encodes as UTF-8, writes the same bytes where it can."""
-    try:
-        return value.decode()
-    except UnicodeDecodeError:
-        return value.decode("latin-1")

@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from toolwire.proxy.answer import Headers
-from toolwire.proxy.asgi import Message, Scope, Send
+from toolwire.proxy.asgi import Headers, Message, Scope, Send
 from toolwire.proxy.exchange import Exchange
 
 CLIENT_CLOSED = 499

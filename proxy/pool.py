@@ -1,28 +1,81 @@
-"""The connections to one upstream: an aiohttp session with its limits, TLS and proxy."""
+"""The connections to one upstream, with their limits, TLS and proxy: an aiohttp session."""
 
 from __future__ import annotations
 
 import ssl
 import urllib.request
+from collections.abc import AsyncIterable
+from io import BytesIO
+from typing import Protocol
 from urllib.parse import urlsplit
 
 import aiohttp
+from multidict import CIMultiDict
+from yarl import URL
 
 from toolwire.config.model import Upstream
+from toolwire.proxy.asgi import Headers
+from toolwire.proxy.direct import MAX_HEADER_BYTES, READ_BYTES, Direct
 
-READ_BYTES = 64 * 1024
-"""aiohttp stops reading from the upstream when twice this waits to be taken."""
-
-MAX_HEADER_BYTES = 64 * 1024
 DNS_SECONDS = 60
 """How long the address of an upstream is remembered."""
 
 
-def open_session(upstream: Upstream, *, keep: bool = True) -> aiohttp.ClientSession:
-    """A session for requests to ``upstream``; without ``keep`` each has a connection of its own.
+AT_ONCE_BYTES = 1024 * 1024
+"""A larger body goes out piece by piece, as the upstream takes it."""
+
+
+class Answer(Protocol):
+    """An answer whose head is there.  ``content`` is the rest; ``close`` is for what is unread."""
+
+    status: int
+    content: aiohttp.StreamReader
+
+    @property
+    def raw_headers(self) -> tuple[tuple[bytes, bytes], ...]: ...
+
+    def close(self) -> None: ...
+
+
+class Pool:
+    """The connections; without ``keep`` each request has one of its own.
 
     It decides nothing itself: no redirects, cookies, headers or retries.
     """
+
+    def __init__(self, upstream: Upstream, *, keep: bool = True) -> None:
+        proxy = environment_proxy(upstream.base_url) if upstream.trust_env_proxies else None
+        self._session = _open_session(upstream, keep, proxy)
+        self._direct = Direct(self._session, URL(upstream.base_url)) if proxy is None else None
+
+    async def ask(
+        self,
+        method: str,
+        url: URL,
+        headers: Headers,
+        body: bytes | AsyncIterable[bytes] | None,
+    ) -> Answer:
+        """Sends the request; returns when the head of its answer is there.
+
+        Raises ``aiohttp.ClientError`` and its kinds.
+        """
+        large = isinstance(body, bytes) and len(body) > AT_ONCE_BYTES
+        if self._direct is not None and not large and not isinstance(body, AsyncIterable):
+            return await self._direct.ask(method, url, headers, body)
+        return await self._session.request(
+            method,
+            url,
+            data=BytesIO(body) if large and isinstance(body, bytes) else body,
+            headers=CIMultiDict((name.decode("latin-1"), _text(value)) for name, value in headers),
+            allow_redirects=False,
+        )
+
+    async def aclose(self) -> None:
+        """Closes them."""
+        await self._session.close()
+
+
+def _open_session(upstream: Upstream, keep: bool, proxy: str | None) -> aiohttp.ClientSession:
     connector = aiohttp.TCPConnector(
         ssl=_tls(upstream),
         ttl_dns_cache=DNS_SECONDS,
@@ -35,7 +88,7 @@ def open_session(upstream: Upstream, *, keep: bool = True) -> aiohttp.ClientSess
         timeout=aiohttp.ClientTimeout(total=None, sock_connect=upstream.connect_seconds),
         cookie_jar=aiohttp.DummyCookieJar(),
         skip_auto_headers=("User-Agent", "Accept", "Accept-Encoding", "Content-Type"),
-        proxy=environment_proxy(upstream.base_url) if upstream.trust_env_proxies else None,
+        proxy=proxy,
         read_bufsize=READ_BYTES,
         max_line_size=MAX_HEADER_BYTES,
         max_field_size=MAX_HEADER_BYTES,
@@ -60,3 +113,11 @@ def _tls(upstream: Upstream) -> ssl.SSLContext | bool:
     if not upstream.verify_tls:
         return False
     return ssl.create_default_context(cafile=upstream.ca_file) if upstream.ca_file else True
+
+
+def _text(value: bytes) -> str:
+    """``value`` so that aiohttp, which encodes as UTF-8, writes the same bytes where it can."""
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value.decode("latin-1")

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from toolwire.proxy import answer as answers
-from toolwire.proxy.answer import Headers
+from toolwire.proxy.asgi import Headers
 from toolwire.proxy.errors import ToolwireError
 from toolwire.proxy.explain.client_view import view
 from toolwire.proxy.explain.compare import BodyChange, compare

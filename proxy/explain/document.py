@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from toolwire.proxy.answer import Headers
+from toolwire.proxy.asgi import Headers
 from toolwire.proxy.explain.answering import AnswerExplanation
 from toolwire.proxy.explain.explanation import Explanation, Reply
 from toolwire.proxy.explain.shown import Shown

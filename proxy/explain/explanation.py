@@ -7,7 +7,7 @@ from collections import Counter
 from msgspec import Struct
 
 from toolwire.config.model import Settings
-from toolwire.proxy.answer import Headers
+from toolwire.proxy.asgi import Headers
 from toolwire.proxy.explain.answering import AnswerExplanation, answer_explanation
 from toolwire.proxy.explain.given import Given
 from toolwire.proxy.explain.route import Route, narrowed, route_of

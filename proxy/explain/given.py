@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from toolwire.proxy.answer import Headers
+from toolwire.proxy.asgi import Headers
 from toolwire.proxy.errors import InvalidRequest
 from toolwire.proxy.explain import recognition
 from toolwire.proxy.explain.upstream import RecordedAnswer

@@ -8,8 +8,8 @@ from typing import Any, Protocol
 
 from msgspec import Struct, field
 
-from toolwire.proxy.answer import EVENTS, Headers, takes_events
-from toolwire.proxy.asgi import ASGIApp, Message, Receive, Scope, Send
+from toolwire.proxy.answer import EVENTS, takes_events
+from toolwire.proxy.asgi import ASGIApp, Headers, Message, Receive, Scope, Send
 from toolwire.proxy.exchange import KEY, Body, Exchange
 from toolwire.proxy.protocols import neutral, sse
 from toolwire.proxy.protocols.neutral import Loss

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct, field
 
-from toolwire.proxy.answer import Headers
+from toolwire.proxy.asgi import Headers
 from toolwire.proxy.explain.compare import BodyChange, compare
 from toolwire.proxy.explain.probe import Passage
 from toolwire.proxy.explain.rows import Table

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from toolwire.proxy.answer import Headers
+from toolwire.proxy.asgi import Headers
 from toolwire.proxy.explain.answering import AnswerExplanation
 from toolwire.proxy.explain.explanation import Explanation, Reply
 from toolwire.proxy.explain.paint import Paint

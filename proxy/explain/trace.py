@@ -9,8 +9,7 @@ from msgspec import Struct, field
 
 from toolwire.config.model import Settings
 from toolwire.config.options import Options
-from toolwire.proxy.answer import Headers
-from toolwire.proxy.asgi import ASGIApp, Message, Receive, Scope, Send
+from toolwire.proxy.asgi import ASGIApp, Headers, Message, Receive, Scope, Send
 from toolwire.proxy.errors import ClientDisconnected
 from toolwire.proxy.exchange import Exchange
 from toolwire.proxy.explain.probe import Passage, Probe

@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterable
 from msgspec import Struct
 
 from toolwire.config.model import Upstream
-from toolwire.proxy.answer import Headers
-from toolwire.proxy.asgi import Receive, Scope, Send
+from toolwire.proxy.asgi import Headers, Receive, Scope, Send
 from toolwire.proxy.errors import ClientDisconnected
 from toolwire.proxy.exchange import Body, Exchange
 from toolwire.proxy.forward import Forwarder
@@ -92,9 +91,7 @@ class RecordedUpstream(Forwarder):
             "content-length": str(len(body)),
         }
         known = [*self._client_headers, *_encoded(Exchange.of(scope).profile({}).headers.items())]
-        shown = [
-            (name.lower(), _shown(name.lower(), value, known)) for name, value in headers.items()
-        ]
+        shown = [(name.decode(), _shown(name, value, known)) for name, value in headers]
         shown = [pair for pair in shown if pair[0] not in own]
         return Sent(scope["method"], str(url), [*own.items(), *shown], body)
 
@@ -110,14 +107,14 @@ async def _all_of(receive: Receive) -> bytes:
     return b"".join(pieces)
 
 
-def _shown(name: str, value: str, known: Headers) -> str:
-    plain = (name.encode(), value.encode("latin-1", "replace"))
-    if plain == (b"accept-encoding", b"identity"):
-        return value
-    if plain in known and plain[0] not in CREDENTIALS:
-        return value
-    scheme, space, _ = value.partition(" ")
-    return f"{scheme} {MASK}" if space and name == "authorization" else MASK
+def _shown(name: bytes, value: bytes, known: Headers) -> str:
+    text = value.decode("latin-1")
+    if (name, value) == (b"accept-encoding", b"identity"):
+        return text
+    if (name, value) in known and name not in CREDENTIALS:
+        return text
+    scheme, space, _ = text.partition(" ")
+    return f"{scheme} {MASK}" if space and name == b"authorization" else MASK
 
 
 def _encoded(headers: Iterable[tuple[str, str]]) -> Headers:

@@ -8,8 +8,8 @@ import msgspec
 from msgspec import Raw
 from prometheus_client import Counter
 
-from toolwire.proxy.answer import AnswerSend, Headers, header, is_json, is_stream, without
-from toolwire.proxy.asgi import Scope, Send
+from toolwire.proxy.answer import AnswerSend, header, is_json, is_stream, without
+from toolwire.proxy.asgi import Headers, Scope, Send
 from toolwire.proxy.exchange import Exchange
 from toolwire.proxy.protocols import json
 from toolwire.proxy.protocols.neutral import Loss

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from tests.asgi import Upstream, ask
-from toolwire.proxy.answer import EVENTS, AnswerSend, Headers, is_stream
-from toolwire.proxy.asgi import ASGIApp, Message, Receive, Scope, Send
+from toolwire.proxy.answer import EVENTS, AnswerSend, is_stream
+from toolwire.proxy.asgi import ASGIApp, Headers, Message, Receive, Scope, Send
 from toolwire.proxy.errors import BadUpstreamAnswer, InvalidRequest
 from toolwire.proxy.exchange import Body, Exchange, open_body
 from toolwire.proxy.explain.probe import Passage, Probe
