@@ -25,6 +25,7 @@ from toolwire.config.model import Server, Settings
 from toolwire.proxy import logging
 from toolwire.proxy.app import create_app
 from toolwire.proxy.asgi import ASGIApp, Receive, Scope, Send
+from toolwire.proxy.connection import ClientConnection
 from toolwire.proxy.errors import ToolwireError
 
 KEEP_ALIVE_SECONDS = 75
@@ -102,7 +103,7 @@ def uvicorn_config(
         factory=factory,
         workers=server.workers,
         interface="asgi3",
-        http="httptools",
+        http=ClientConnection,
         ws="none",
         lifespan="on",
         log_config=None,
