@@ -55,7 +55,8 @@ class _MessagesCodec:
     def stream_repair(
         self, *, think_tags: bool = False, request: dict[str, Any] | None = None
     ) -> MessagesStreamRepair:
-        return MessagesStreamRepair()
+        model = (request or {}).get("model")
+        return MessagesStreamRepair(model if isinstance(model, str) else "")
 
     def stream_reader(self) -> MessagesStreamReader:
         return MessagesStreamReader()

@@ -10,9 +10,12 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Any
 
+from toolwire.proxy.errors import BadUpstreamAnswer
 from toolwire.proxy.protocols import json, sse
+from toolwire.proxy.protocols.failure import from_exception
 from toolwire.proxy.protocols.messages.errors import stream_failure, write_failure
-from toolwire.proxy.protocols.messages.repair import corrected_reason, repair_block, repair_head
+from toolwire.proxy.protocols.messages.repair import corrected_reason, repair_head
+from toolwire.proxy.protocols.messages.repaired_blocks import NOTHING, RepairedBlocks
 from toolwire.proxy.protocols.messages.response import read_usage
 from toolwire.proxy.protocols.messages.stream_reader import BROKEN_OFF
 from toolwire.proxy.protocols.messages.wire import NAMES
@@ -21,23 +24,25 @@ from toolwire.proxy.protocols.sse import Event
 
 
 class _State(Enum):
+    NEW = "nothing yet"
     RUNNING = "the stop reason is still owed"
     STOPPED = "the stop reason came"
     OVER = "message_stop or an error came"
 
 
 class MessagesStreamRepair:
-    """Looks into what begins or ends something; a delta that has its name passes unread."""
+    """Looks into what begins or ends something; a delta that begins like the one before passes
+    unread.  The stop reason waits for ``message_stop``: some upstreams tell more after it.
 
-    def __init__(self) -> None:
+    ``model`` is for a message that begins without its head.
+    """
+
+    def __init__(self, model: str = "") -> None:
         self.repairs: Counter[str] = Counter()
-        self._state = _State.RUNNING
-        self._open: Any = None
-        """The index of the block that is open."""
-        self._stopped: list[Any] = []
-        """The indices of blocks that were stopped here, whose own stop may still come: llama.cpp
-        stops all its blocks in the end, and signs its thinking with nothing before."""
-        self._called = False
+        self._model = model
+        self._state = _State.NEW
+        self._blocks = RepairedBlocks(self.repairs)
+        self._ends: list[tuple[Event, dict[str, Any]]] = []
         self._usage: dict[str, Any] = {}
 
     @property
@@ -50,17 +55,19 @@ class MessagesStreamRepair:
 
     def feed(self, events: list[Event]) -> list[Event]:
         repaired: list[Event] = []
+        blocks = self._blocks
+        prefix, heard = blocks.prefix, blocks.heard
         for event in events:
-            if event.data is None:
+            data = event.data
+            if data is None:
                 repaired.append(event)
-            elif self._state is _State.OVER:
-                self.repairs["dropped_after_the_end"] += 1
-            elif event.name == "content_block_delta" and not self._stopped:
+            elif data.startswith(prefix) and event.name == "content_block_delta":
+                if heard is not None:
+                    heard.append(data)
                 repaired.append(event)
-            elif event.data.strip() == sse.DONE:
-                self.repairs["done_dropped"] += 1
             else:
-                repaired += self._repaired(event, event.data)
+                repaired += self._repaired(event, data)
+                prefix, heard = blocks.prefix, blocks.heard
         return repaired
 
     def passes(self, data: bytes) -> bool:
@@ -70,13 +77,20 @@ class MessagesStreamRepair:
         """``message_stop`` where it alone is missing, an error where the answer is not whole."""
         if self._state is _State.OVER:
             return []
-        if self._state is _State.RUNNING:
+        if self._state is not _State.STOPPED:
             return self._fail(failure or BROKEN_OFF)
-        self._state = _State.OVER
         self.repairs["message_stop_added"] += 1
-        return [_event({"type": "message_stop"})]
+        return [*self._ended(), _event({"type": "message_stop"})]
 
     def _repaired(self, event: Event, data: bytes) -> list[Event]:
+        if self._state is _State.OVER:
+            self.repairs["dropped_after_the_end"] += 1
+            return []
+        if event.name == "content_block_delta" and self._blocks.passes(data):
+            return [event]
+        if data.strip() == sse.DONE:
+            self.repairs["done_dropped"] += 1
+            return []
         try:
             document = json.decode(data)
         except ValueError:
@@ -88,61 +102,102 @@ class MessagesStreamRepair:
             return self._fail(stream_failure(document))
         if not isinstance(kind, str):
             return [event]
-        if document.get("index") in self._stopped and self._is_late(kind, document):
-            self.repairs["late_block_event_dropped"] += 1
-            return []
-        before = self.repairs.total()
-        ahead = _REPAIRS[kind](self, document) if kind in _REPAIRS else []
-        if self.repairs.total() != before + len(ahead):
+        if kind in _REPAIR_CONTENT:
+            return self._content(kind, event, document)
+        return _REPAIRS.get(kind, MessagesStreamRepair._named)(self, event, document)
+
+    def _content(self, kind: str, event: Event, document: dict[str, Any]) -> list[Event]:
+        head = self._begun()
+        if self._state is _State.STOPPED:
+            self.repairs["content_after_the_stop_reason"] = 1
+        try:
+            return [*head, *_REPAIR_CONTENT[kind](self._blocks, event, document)]
+        except BadUpstreamAnswer as error:
+            return [*head, *self._fail(from_exception(error))]
+
+    def _named(
+        self, event: Event, document: dict[str, Any], *, changed: bool = False
+    ) -> list[Event]:
+        """The event, encoded anew where it was ``changed``, under the name of its type."""
+        kind = document["type"]
+        if changed:
             event = Event(json.encode(document), event.name)
         if event.name != kind:
             self.repairs["event_name_added"] += 1
             event = Event(event.data, kind)
-        return [*ahead, event]
+        return [event]
 
-    def _is_late(self, kind: str, document: dict[str, Any]) -> bool:
-        """Whether nothing is lost without this event of a block that was stopped here."""
-        if kind == "content_block_stop":
-            self._stopped.remove(document["index"])
-            return True
-        delta = document.get("delta")
-        told = delta.items() if isinstance(delta, dict) else ()
-        return kind == "content_block_delta" and not any(v for n, v in told if n != "type")
+    def _begun(self) -> list[Event]:
+        """The head of the message, where the upstream left it out."""
+        if self._state is not _State.NEW:
+            return []
+        self.repairs["message_start_added"] += 1
+        document = {"type": "message_start", "message": {"model": self._model}}
+        self._complete_head(document, Counter())
+        return [_event(document)]
 
-    def _message_start(self, document: dict[str, Any]) -> list[Event]:
+    def _complete_head(self, document: dict[str, Any], repairs: Counter[str]) -> None:
         message = document.get("message")
         if not isinstance(message, dict):
             message = document["message"] = {}
         for name, value in (("content", []), ("stop_reason", None)):
             if name not in message:
                 message[name] = value
-                self.repairs["message_fields_added"] += 1
-        repair_head(message, self.repairs)
+                repairs["message_fields_added"] += 1
+        repair_head(message, repairs)
         self._usage.update(message["usage"])
-        return []
+        self._state = _State.RUNNING
 
-    def _block_start(self, document: dict[str, Any]) -> list[Event]:
-        ahead = self._stop_block()
-        block = document.get("content_block")
-        if isinstance(block, dict):
-            repair_block(block, self.repairs)
-            self._called = self._called or block.get("type") == "tool_use"
-        self._open = document.get("index")
-        return ahead
+    def _message_start(self, event: Event, document: dict[str, Any]) -> list[Event]:
+        if self._state is not _State.NEW:
+            self.repairs["message_start_repeated"] += 1
+            return []
+        before = self.repairs.total()
+        self._complete_head(document, self.repairs)
+        return self._named(event, document, changed=self.repairs.total() != before)
 
-    def _block_stop(self, document: dict[str, Any]) -> list[Event]:
-        self._open = None
-        return []
+    def _message_delta(self, event: Event, document: dict[str, Any]) -> list[Event]:
+        head = self._begun()
+        delta, usage = document.get("delta"), document.get("usage")
+        if isinstance(delta, dict) and delta.get("stop_reason"):
+            self._state = _State.STOPPED
+        if isinstance(usage, dict):
+            # running totals; what is not told again is as before
+            self._usage.update({name: v for name, v in usage.items() if v is not None})
+        self._ends.append((event, document))
+        return head
 
-    def _message_delta(self, document: dict[str, Any]) -> list[Event]:
-        ahead = self._stop_block()
+    def _message_stop(self, event: Event, document: dict[str, Any]) -> list[Event]:
+        if self._state is _State.NEW:
+            return self._fail(BROKEN_OFF)
+        unreasoned = self._state is _State.RUNNING
+        out = self._ended()
+        if unreasoned:
+            reason = corrected_reason(None, called=self._blocks.called)
+            delta = {"stop_reason": reason, "stop_sequence": None}
+            usage = {"output_tokens": self._usage.get("output_tokens", 0)}
+            out.append(_event({"type": "message_delta", "delta": delta, "usage": usage}))
+            self.repairs["stop_reason_added"] += 1
+        return [*out, *self._named(event, document)]
+
+    def _ended(self) -> list[Event]:
+        """The ends of the blocks, and then what waited for them."""
+        out = self._blocks.close()
+        self._state = _State.OVER
+        for event, document in self._ends:
+            before = self.repairs.total()
+            self._repair_end(document)
+            out += self._named(event, document, changed=self.repairs.total() != before)
+        return out
+
+    def _repair_end(self, document: dict[str, Any]) -> None:
+        """A ``message_delta``."""
         delta = document.get("delta")
         if not isinstance(delta, dict):
             delta = document["delta"] = {}
         if reason := delta.get("stop_reason"):
-            self._state = _State.STOPPED
             sequence = delta.get("stop_sequence")
-            corrected = corrected_reason(reason, called=self._called, sequence=sequence)
+            corrected = corrected_reason(reason, called=self._blocks.called, sequence=sequence)
             if corrected != reason:
                 delta["stop_reason"] = corrected
                 self.repairs["stop_reason_corrected"] += 1
@@ -155,54 +210,36 @@ class MessagesStreamRepair:
         if usage.get("output_tokens") is None:
             usage["output_tokens"] = self._usage.get("output_tokens", 0)
             self.repairs["usage_added"] += 1
-        # running totals; what is not told again is as before
-        self._usage.update({name: v for name, v in usage.items() if v is not None})
-        return ahead
 
-    def _message_stop(self, document: dict[str, Any]) -> list[Event]:
-        ahead = self._stop_block()
-        if self._state is _State.RUNNING:
-            reason = corrected_reason(None, called=self._called)
-            delta = {"stop_reason": reason, "stop_sequence": None}
-            usage = {"output_tokens": self._usage.get("output_tokens", 0)}
-            ahead.append(_event({"type": "message_delta", "delta": delta, "usage": usage}))
-            self.repairs["stop_reason_added"] += 1
-        self._state = _State.OVER
-        return ahead
-
-    def _error(self, document: dict[str, Any]) -> list[Event]:
-        self._state = _State.OVER
+    def _error(self, event: Event, document: dict[str, Any]) -> list[Event]:
+        self._over()
         error = document.get("error")
-        if not isinstance(error, dict) or not isinstance(error.get("message"), str):
-            told = write_failure(stream_failure(document))
-            document.clear()
-            document.update(told)
+        shaped = isinstance(error, dict) and isinstance(error.get("message"), str)
+        if not shaped:
+            document = write_failure(stream_failure(document))
             self.repairs["error_shaped"] += 1
-        return []
-
-    def _stop_block(self) -> list[Event]:
-        """The end of the block that is open still, if any."""
-        if self._open is None:
-            return []
-        event = _event({"type": "content_block_stop", "index": self._open})
-        self._stopped.append(self._open)
-        self._open = None
-        self.repairs["block_stop_added"] += 1
-        return [event]
+        return self._named(event, document, changed=not shaped)
 
     def _fail(self, failure: Failure) -> list[Event]:
-        self._state = _State.OVER
+        self._over()
         self.repairs["error_added"] += 1
         return [_event(write_failure(failure))]
 
+    def _over(self) -> None:
+        self._state = _State.OVER
+        self._blocks.prefix = NOTHING
 
-_REPAIRS: dict[str, Callable[[MessagesStreamRepair, dict[str, Any]], list[Event]]] = {
+
+_REPAIRS: dict[str, Callable[[MessagesStreamRepair, Event, dict[str, Any]], list[Event]]] = {
     "message_start": MessagesStreamRepair._message_start,
-    "content_block_start": MessagesStreamRepair._block_start,
-    "content_block_stop": MessagesStreamRepair._block_stop,
     "message_delta": MessagesStreamRepair._message_delta,
     "message_stop": MessagesStreamRepair._message_stop,
     "error": MessagesStreamRepair._error,
+}
+_REPAIR_CONTENT: dict[str, Callable[[RepairedBlocks, Event, dict[str, Any]], list[Event]]] = {
+    "content_block_start": RepairedBlocks.start,
+    "content_block_delta": RepairedBlocks.delta,
+    "content_block_stop": RepairedBlocks.stop,
 }
 
 

@@ -27,9 +27,16 @@ def test_llama_cpp_stops_all_its_blocks_in_the_end() -> None:
 
 
 def test_an_empty_signature_of_a_block_that_is_over() -> None:
+    """llama.cpp signs its thinking with nothing, after all else."""
+    empty = {"type": "thinking", "thinking": "", "signature": ""}
+    thinking = [
+        event("content_block_start", index=0, content_block=empty),
+        event("content_block_delta", index=0, delta={"type": "thinking_delta", "thinking": "hm"}),
+    ]
+    text = [event(doc["type"], **{**doc, "index": 1}) for doc in documents(TEXT)]
     signature = {"type": "signature_delta", "signature": ""}
-    late = event("content_block_delta", index=0, delta=signature)
-    second = event("content_block_start", index=1, content_block={"type": "text", "text": ""})
-    out, repairs = fed(start(), *TEXT[:2], second, late, TEXT[2], finish(), STOP)
-    assert [block["text"] for block in assembled(out)["content"]] == ["5 C", ""]
-    assert repairs == {"block_stop_added": 2, "late_block_event_dropped": 2}
+    late = [event("content_block_delta", index=0, delta=signature), TEXT[2], text[2]]
+    out, repairs = fed(start(), *thinking, *text[:2], *late, finish(), STOP)
+    content = [{**empty, "thinking": "hm"}, {"type": "text", "text": "5 C"}]
+    assert assembled(out)["content"] == content
+    assert repairs == {"block_stop_added": 1, "late_block_event_dropped": 2}

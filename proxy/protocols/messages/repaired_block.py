@@ -1,0 +1,108 @@
+"""A block of a stream under repair, as the upstream has it, and what its deltas look like."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct, field
+
+from toolwire.proxy.protocols import json
+from toolwire.proxy.protocols.messages.object_scan import ObjectScan
+from toolwire.proxy.protocols.sse import Event
+
+TAKEN_BY = {
+    "text_delta": "text",
+    "citations_delta": "text",
+    "thinking_delta": "thinking",
+    "signature_delta": "thinking",
+}
+"""The type of block that a type of delta belongs to; ``input_json_delta`` is for calls."""
+
+ARGUMENTS = "input_json_delta"
+PLAIN = ("text_delta", "thinking_delta", ARGUMENTS)
+"""Deltas that come often."""
+
+
+class _Kind(Struct, gc=False):
+    type: str = ""
+
+
+class DeltaHead(Struct, gc=False):
+    """As much of a ``content_block_delta`` as says where it belongs."""
+
+    type: str
+    index: int
+    delta: _Kind
+
+
+_decoder = msgspec.json.Decoder(DeltaHead)
+
+
+class RepairedBlock(Struct):
+    """A block, and how far it is out."""
+
+    type: str
+    number: int | None
+    """The upstream's own index, where it gave one."""
+    index: int = -1
+    """Ours; -1 while the block waits."""
+    held: list[dict[str, Any]] = field(default_factory=list)
+    """Its events that wait: documents, less the end."""
+    raw: dict[int, Event] = field(default_factory=dict)
+    """The very events of ``held``, by their place there, where nothing was changed."""
+    heard: list[bytes] = field(default_factory=list)
+    """Deltas of a call that were not looked into."""
+    scan: ObjectScan = field(default_factory=ObjectScan)
+    told: bool = False
+    """There is more of it than that it begins."""
+    stopped: bool = False
+    """The upstream is done with it."""
+    closed: bool = False
+    """Its end is out."""
+
+    @property
+    def is_call(self) -> bool:
+        return self.type.endswith("tool_use")
+
+    def takes(self, kind: str) -> bool:
+        """Whether a delta of this type belongs to such a block; what nobody knows may."""
+        if kind == ARGUMENTS:
+            return self.is_call
+        return TAKEN_BY.get(kind, self.type) == self.type
+
+    def is_whole(self) -> bool:
+        """Whether the arguments of a call are one whole JSON object."""
+        for data in self.heard:
+            self.scan.feed(_arguments_in(data))
+        self.heard.clear()
+        return self.scan.complete()
+
+
+def head_of(data: bytes) -> DeltaHead | None:
+    """Where a delta belongs; None where that is not as it should be."""
+    try:
+        return _decoder.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+
+
+def _arguments_in(data: bytes) -> str:
+    try:
+        delta = json.decode(data)["delta"]
+        text = delta["partial_json"]
+    except (ValueError, LookupError, TypeError):  # it passed unread
+        return ""
+    return text if isinstance(text, str) else ""
+
+
+def learned(data: bytes, index: int, kind: str) -> bytes:
+    """The beginning of a delta up to where its text may stand; b"" where that says too little."""
+    word = b'"%b"' % kind.encode()
+    prefix = data[: data.index(word) + len(word)] if word in data else b""
+    try:
+        found = json.decode(prefix + b"}}")
+    except ValueError:
+        return b""
+    whole = {"type": "content_block_delta", "index": index, "delta": {"type": kind}}
+    return prefix if found == whole else b""

@@ -1,0 +1,252 @@
+"""The blocks of a stream under repair: one after the other, numbered from 0 without gaps.
+
+https://docs.anthropic.com/en/docs/build-with-claude/streaming.  What upstreams do instead: they
+begin a block before the one before it is over, say more of one that is, leave out where one begins
+or ends, and number them with gaps, twice alike, or not at all.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from typing import Any
+
+from toolwire.proxy.errors import BadUpstreamAnswer
+from toolwire.proxy.protocols import json
+from toolwire.proxy.protocols.messages.repair import repair_block
+from toolwire.proxy.protocols.messages.repaired_block import (
+    ARGUMENTS,
+    PLAIN,
+    TAKEN_BY,
+    RepairedBlock,
+    head_of,
+    learned,
+)
+from toolwire.proxy.protocols.sse import Event
+
+NOTHING = b"\0"
+"""What no event begins with."""
+
+
+class RepairedBlocks:
+    """The first block that is not over goes out as it comes, the others wait.
+
+    Text and thinking make way for a block that has something to say, and go on in a block of their
+    own; a call is closed when it is told to be over, or when its arguments are whole and another
+    block waits.
+
+    ``prefix`` is what the data of a delta begins with that is faultless (``NOTHING`` while that is
+    not known), and ``heard`` where such a delta is to be noted, if it is.
+    """
+
+    def __init__(self, repairs: Counter[str]) -> None:
+        self.prefix = NOTHING
+        self.heard: list[bytes] | None = None
+        self.called = False
+        self._repairs = repairs
+        self._open: RepairedBlock | None = None
+        self._waiting: deque[RepairedBlock] = deque()
+        self._named: dict[Any, RepairedBlock] = {}
+        """By the upstream's own number, the last of that number."""
+        self._latest: RepairedBlock | None = None
+        self._next = 0
+        self._may_learn = True
+
+    def passes(self, data: bytes) -> bool:
+        """Whether this is a delta of the open block, faultless and nothing to note."""
+        block = self._open
+        if block is None or self._waiting:
+            return False
+        head = head_of(data)
+        if head is None:
+            return False
+        kind = head.delta.type
+        faultless = (
+            head.index == block.index
+            and self._named.get(head.index) is block
+            and head.type == "content_block_delta"
+            and block.takes(kind)
+        )
+        if faultless and block.is_call:
+            block.heard.append(data)
+        if faultless and self._may_learn and kind in PLAIN:
+            self._may_learn = False  # once for each block: where it does not fit it never does
+            self.prefix = learned(data, head.index, kind) or NOTHING
+            self.heard = block.heard if block.is_call else None
+        return faultless
+
+    def start(self, event: Event | None, document: dict[str, Any]) -> list[Event]:
+        """``content_block_start``"""
+        content = document.get("content_block")
+        if not isinstance(content, dict):
+            self._repairs["block_start_empty"] += 1  # its first delta says what it is
+            return []
+        before = self._repairs.total()
+        repair_block(content, self._repairs)
+        number = document.get("index")
+        block = RepairedBlock(str(content.get("type")), number if type(number) is int else None)
+        comes_whole = block.type not in ("text", "thinking") and not block.is_call
+        block.told = comes_whole or bool(content.get(block.type))
+        self.called = self.called or block.type == "tool_use"
+        if block.number is not None:
+            if (namesake := self._named.get(number)) is not None:
+                namesake.stopped = True
+            self._named[number] = block
+        self._latest = block
+        self._hold(block, event if self._repairs.total() == before else None, document)
+        self._waiting.append(block)
+        return self._advance()
+
+    def delta(self, event: Event, document: dict[str, Any]) -> list[Event]:
+        """``content_block_delta``; raises ``BadUpstreamAnswer`` for arguments of no call."""
+        delta = document.get("delta")
+        says = isinstance(delta, dict) and any(v for n, v in delta.items() if n != "type")
+        told = delta.get("type") if isinstance(delta, dict) else None
+        kind = told if isinstance(told, str) else ""
+        number = document.get("index") if type(document.get("index")) is int else None
+        block = self._block_of(number, kind)
+        if block is not None:
+            return self._fill(block, event, document, says=says)
+        if not says:
+            self._repairs["late_block_event_dropped"] += 1
+            return []
+        named = self._latest if number is None else self._named.get(number)
+        if kind == ARGUMENTS:
+            if named is None or not named.is_call or not named.is_whole():
+                raise BadUpstreamAnswer("the upstream sent arguments of a call that is not open")
+            self._repairs["late_arguments_dropped"] += 1
+            return []
+        if kind not in TAKEN_BY:
+            self._repairs["delta_without_block_dropped"] += 1
+            return []
+        return self._begun_by(kind, number, named, event, document)
+
+    def stop(self, event: Event, document: dict[str, Any]) -> list[Event]:
+        """``content_block_stop``"""
+        number = document.get("index") if type(document.get("index")) is int else None
+        block = self._named.get(number, self._latest)
+        if block is None or block.stopped or block.closed:
+            self._repairs["late_block_event_dropped"] += 1
+            if block is not None:
+                block.stopped = True
+            return []
+        block.stopped = True
+        if block is self._open:
+            out = self._sent(block, document, event)
+            self._over()
+            return [*out, *self._advance()]
+        self._hold(block, event, document)
+        block.closed = True
+        return self._advance()
+
+    def close(self) -> list[Event]:
+        """All blocks are over."""
+        for block in (self._open, *self._waiting):
+            if block is not None:
+                block.stopped = True
+        return self._advance()
+
+    # --------------------------------------------------------------------------- inside
+    def _block_of(self, number: int | None, kind: str) -> RepairedBlock | None:
+        """The block that a delta belongs to, among those that are not over."""
+        named = self._named.get(number)
+        if named is not None and not named.stopped and named.takes(kind):
+            return None if named.closed else named
+        latest = self._latest
+        if latest is None or latest.stopped or latest.closed or not latest.takes(kind):
+            return None
+        # what comes after the whole arguments of a call, under another number, is another call's
+        is_another = latest.is_call and None not in (number, latest.number) and latest.is_whole()
+        return None if is_another else latest
+
+    def _begun_by(
+        self,
+        kind: str,
+        number: int | None,
+        named: RepairedBlock | None,
+        event: Event,
+        document: Any,
+    ) -> list[Event]:
+        """A block that a delta begins: nobody told of it, or it had to make way for another."""
+        is_known = named is not None and named.takes(kind)
+        self._repairs["block_split" if is_known else "block_start_added"] += 1
+        empty: dict[str, Any] = {"type": TAKEN_BY[kind], TAKEN_BY[kind]: ""}
+        if empty["type"] == "thinking":
+            empty["signature"] = ""
+        start = {"type": "content_block_start", "index": number, "content_block": empty}
+        out = self.start(None, start)
+        block = self._latest
+        return [*out, *self._fill(block, event, document, says=True)] if block is not None else out
+
+    def _fill(
+        self, block: RepairedBlock, event: Event, document: dict[str, Any], *, says: bool
+    ) -> list[Event]:
+        block.told = block.told or says
+        if block.is_call:
+            block.heard.append(event.data or b"")
+        if block is not self._open:
+            self._hold(block, event, document)
+            return self._advance()
+        out = self._sent(block, document, event)
+        return [*out, *self._advance()] if self._waiting else out
+
+    def _advance(self) -> list[Event]:
+        """Closes what may be closed and opens what waits, as far as it goes."""
+        out: list[Event] = []
+        while self._open is None or self._may_close(self._open):
+            if self._open is not None:
+                self._repairs["block_stop_added"] += 1
+                stop = {"type": "content_block_stop", "index": self._open.index}
+                out.append(Event(json.encode(stop), "content_block_stop"))
+                self._over()
+            if not self._waiting:
+                break
+            out += self._begin(self._waiting.popleft())
+        if self._waiting:
+            self.prefix = NOTHING  # each delta may be the one that lets the next block out
+        return out
+
+    def _may_close(self, block: RepairedBlock) -> bool:
+        if block.stopped or not self._waiting:
+            return block.stopped
+        if block.is_call:
+            return block.is_whole()
+        if block.type in ("text", "thinking"):
+            return any(other.told or other.stopped for other in self._waiting)
+        return True  # it came whole
+
+    def _begin(self, block: RepairedBlock) -> list[Event]:
+        block.index, self._next = self._next, self._next + 1
+        self._open, self._may_learn = block, True
+        if block.held[0].get("index") != block.index:
+            self._repairs["block_index_corrected"] += 1
+        out: list[Event] = []
+        for place, document in enumerate(block.held):
+            out += self._sent(block, document, block.raw.get(place))
+        block.held, block.raw = [], {}
+        if block.closed:
+            self._over()
+        return out
+
+    def _over(self) -> None:
+        if self._open is not None:
+            self._open.closed = True
+        self._open, self.prefix, self.heard = None, NOTHING, None
+
+    def _hold(self, block: RepairedBlock, event: Event | None, document: dict[str, Any]) -> None:
+        """``event`` is None where its document was changed."""
+        if event is not None:
+            block.raw[len(block.held)] = event
+        block.held.append(document)
+
+    def _sent(
+        self, block: RepairedBlock, document: dict[str, Any], event: Event | None
+    ) -> list[Event]:
+        """An event of the block under its right number and name."""
+        kind = document["type"]
+        if event is None or document.get("index") != block.index:
+            document["index"] = block.index
+            return [Event(json.encode(document), kind)]
+        if event.name != kind:
+            self._repairs["event_name_added"] += 1
+            return [Event(event.data, kind)]
+        return [event]
