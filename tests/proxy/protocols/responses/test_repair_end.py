@@ -99,6 +99,15 @@ class TestEnd:
         assert repairs == {"after_the_end": 14}
 
 
+    def test_a_background_response_waits_before_it_runs(self) -> None:
+        queued = event("response.queued", response={**created()["response"], "status": "queued"})
+        documents = numbered([queued, *whole_stream()])
+
+        passed, repairs = repair(wire(documents))
+
+        assert (passed, repairs) == (documents, {})
+
+
 class TestAnswer:
     def test_nothing_wrong(self) -> None:
         document = completed([MESSAGE, CALL])["response"]
@@ -106,6 +115,15 @@ class TestAnswer:
 
         assert CODEC.repair_answer(document) == {}
         assert json.encode(document) == before
+
+    @pytest.mark.parametrize("status", ["queued", "in_progress"])
+    def test_a_background_response_that_is_not_done(self, status: str) -> None:
+        document = {**created()["response"], "status": status, "background": True}
+        before = json.encode(document)
+
+        assert CODEC.repair_answer(document) == {}
+        assert json.encode(document) == before
+        assert CODEC.read_answer(document).stop is None
 
     def test_ids_and_arguments(self) -> None:
         item = {**without(CALL, "id"), "arguments": {"city": "Oslo"}}
