@@ -73,11 +73,11 @@ def sort_arguments(protocol: str, document: dict[str, Any]) -> None:
     """Sorts the keys inside the arguments strings of the history, in place."""
     if protocol == "chat":
         for message in _list(document.get("messages")):
-            calls = message.get("tool_calls") if type(message) is dict else None
-            for call in _list(calls):
-                function = call.get("function") if type(call) is dict else None
-                if type(function) is dict:
-                    _sort_in(function)
+            if type(message) is dict and "tool_calls" in message:
+                for call in _list(message["tool_calls"]):
+                    function = call.get("function") if type(call) is dict else None
+                    if type(function) is dict:
+                        _sort_in(function)
     elif protocol == "responses":
         for item in _list(document.get("input")):
             if type(item) is dict and item.get("type") == "function_call":
@@ -85,7 +85,7 @@ def sort_arguments(protocol: str, document: dict[str, Any]) -> None:
 
 
 def _sort_in(holder: dict[str, Any]) -> None:
-    if isinstance(arguments := holder.get("arguments"), str):
+    if type(arguments := holder.get("arguments")) is str:
         short = len(arguments) <= REMEMBERED_CHARACTERS
         holder["arguments"] = _remembered(arguments) if short else canonical(arguments)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 from toolwire.proxy.protocols.chat import finish, oddities, think_tags
@@ -14,6 +15,11 @@ from toolwire.proxy.protocols.chat.errors import error_document
 from toolwire.proxy.protocols.identifiers import random_id
 
 OBJECT = "chat.completion"
+
+_TEXTS: tuple[tuple[str, Callable[[], str]], ...] = (
+    ("id", lambda: random_id("chatcmpl-")),
+    ("object", lambda: OBJECT),
+)
 
 
 def repair_answer(document: dict[str, Any], *, tags: bool = False) -> dict[str, int]:
@@ -26,10 +32,10 @@ def repair_answer(document: dict[str, Any], *, tags: bool = False) -> dict[str, 
     choices = document.get("choices")
     if not isinstance(choices, list) or error_document(document) is not None:
         return repairs
-    for name, value in (("id", random_id("chatcmpl-")), ("object", OBJECT)):
+    for name, make in _TEXTS:
         if not document.get(name) or not isinstance(document[name], str):
             repairs[f"{name}_added"] += 1
-            document[name] = value
+            document[name] = make()
     if document.get("created") is None:
         repairs["created_added"] += 1
         document["created"] = int(time.time())
