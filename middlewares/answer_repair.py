@@ -3,9 +3,11 @@
 A JSON answer is repaired (arguments given as an object, ``content`` given as a list, a wrong finish
 reason, …); unknown fields stay.  An error keeps its status and gets its protocol's shape, also
 where it came as HTML, empty or broken JSON.  An error object, or no answer at all, under status 200
-is a 502.  Streams are not touched: see ``sse_rechunking``.
+is a 502.  Where the client asked for a stream and the upstream answers with a whole document, the
+client gets a stream of it, and the other way round; other streams are not touched: see
+``sse_rechunking``.
 
-Stands innermost, beside ``sse_rechunking``: whatever is outside sees well-formed answers.
+Stands innermost, around ``sse_rechunking``: whatever is outside sees well-formed answers.
 
     [middlewares.answer_repair]
     enabled = true
@@ -20,10 +22,11 @@ from toolwire.proxy.answer import AnswerSend, is_stream, without
 from toolwire.proxy.asgi import ASGIApp, Headers, Receive, Scope, Send
 from toolwire.proxy.errors import BadUpstreamAnswer
 from toolwire.proxy.exchange import Exchange, endpoint, known_request
-from toolwire.proxy.protocols import failure, json
+from toolwire.proxy.protocols import failure, json, sse
 from toolwire.proxy.protocols.codec import Codec
 
 _JSON = (b"content-type", b"application/json")
+_STREAM = (b"content-type", b"text/event-stream; charset=utf-8")
 _ANSWER_FIELDS = ("choices", "content", "output")
 """An answer of each protocol has one of these; an error under status 200 has none."""
 
@@ -56,23 +59,44 @@ class _Repair(AnswerSend):
         self._exchange = Exchange.of(scope)
 
     def wants_body(self, status: int, headers: Headers) -> bool:
-        return status >= 400 or (status == 200 and not is_stream(headers))
+        if status == 200 and is_stream(headers):
+            return self._asked_for_stream() is False
+        return status >= 400 or status == 200
+
+    def _asked_for_stream(self) -> bool | None:
+        """None where nobody has read the request."""
+        request = known_request(self._receive)
+        if request is not None:
+            return request.get("stream") is True
+        return self._exchange.stream if self._exchange.upstream is not None else None
 
     def body(self, status: int, headers: Headers, body: bytes) -> tuple[int, Headers, bytes]:
         if status >= 400:
             body, changed = repair_error(self._codec, status, body)
             headers = [*without(headers, b"content-type"), _JSON] if changed else headers
             return status, headers, body
-        document = _answer_in(body)
-        profile = self._exchange.profile({})
-        kinds = self._codec.repair_answer(
-            document, think_tags=profile.think_tags, request=known_request(self._receive)
-        )
+        request, tags = known_request(self._receive), self._exchange.profile({}).think_tags
+        came_as_stream = is_stream(headers)
+        document = self._collected(body) if came_as_stream else _answer_in(body)
+        kinds = self._codec.repair_answer(document, think_tags=tags, request=request)
         self._exchange.usage = self._codec.usage_of(document)
-        if kinds:
-            self._exchange.changes.update(kinds)
-            body = json.encode(document)
-        return status, headers, body
+        self._exchange.changes.update(kinds)
+        if came_as_stream:
+            self._exchange.changes["stream_collected"] += 1
+            return status, [*without(headers, b"content-type"), _JSON], json.encode(document)
+        if self._asked_for_stream() and (events := self._codec.spelled_out(document, request)):
+            self._exchange.changes["answer_spelled_out"] += 1
+            return status, [*without(headers, b"content-type"), _STREAM], sse.encode(events)
+        return status, headers, json.encode(document) if kinds else body
+
+    def _collected(self, body: bytes) -> dict[str, Any]:
+        """The document that a stream tells which nobody asked for."""
+        decoder, repair = sse.Decoder(), self._codec.stream_repair()
+        try:
+            events = [*decoder.feed(body), *decoder.flush()]
+        except ValueError as error:
+            raise BadUpstreamAnswer(f"the upstream sent {error}") from None
+        return self._codec.collected([*repair.feed(events), *repair.close()])
 
 
 def _answer_in(body: bytes) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 from toolwire.proxy.errors import BadUpstreamAnswer
 from toolwire.proxy.protocols import json, sse
 from toolwire.proxy.protocols.codec import Codec
-from toolwire.proxy.protocols.collect import Collector, events_of
+from toolwire.proxy.protocols.collect import Collector
 from toolwire.proxy.protocols.convert import Converted
 from toolwire.proxy.protocols.neutral import (
     Answer,
@@ -39,6 +39,7 @@ class AnswerConversion:
         self._client = client
         self._upstream = upstream
         self._request = converted.request
+        self._document = converted.document
         self._renaming = converted.renaming
         self._remember = remember
         self._vendor = vendor
@@ -55,19 +56,12 @@ class AnswerConversion:
         """An upstream's error in the client's shape."""
         return json.encode(self._client.write_failure(self._upstream.read_failure(status, body)))
 
-    def answer(self, answer: Any) -> dict[str, Any]:
-        """A whole answer, as a document of the upstream's protocol or already read."""
-        read = self._read(answer)
-        return self._client.write_answer(read, self._request)
+    def answer(self, document: Any) -> dict[str, Any]:
+        """A whole answer, as a document of the upstream's protocol."""
+        return self._client.write_answer(self._read(document), self._request)
 
     def _read(self, document: Any) -> Answer:
-        if isinstance(document, Answer):
-            answer = document
-        elif isinstance(document, dict):
-            self._upstream.repair_answer(document, think_tags=self._think_tags)
-            answer = self._upstream.read_answer(document)
-        else:
-            raise BadUpstreamAnswer("the upstream's answer is no JSON object")
+        answer = self._upstream.read_answer(self._repaired(document))
         for place, part in enumerate(answer.parts):
             if isinstance(part, Call):
                 if not part.name:
@@ -78,19 +72,22 @@ class AnswerConversion:
         self._remember(answer.parts)
         return answer
 
-    def collected(self, body: bytes) -> Answer:
-        """A stream that came though none was asked for, as a whole answer."""
-        for event in self._neutral(self._repair.feed(_events(body))):
-            self._collector.add(event)
-        for event in self._reader.close():
-            self._collector.add(event)
-        if self._collector.failure is not None:
-            raise BadUpstreamAnswer(self._collector.failure.message)
-        return self._collector.result()
+    def _repaired(self, document: Any) -> dict[str, Any]:
+        if not isinstance(document, dict):
+            raise BadUpstreamAnswer("the upstream's answer is no JSON object")
+        self._upstream.repair_answer(document, think_tags=self._think_tags)
+        return document
+
+    def collected(self, body: bytes) -> dict[str, Any]:
+        """A stream that came though none was asked for, as the document of a whole answer."""
+        events = [*self._repair.feed(_events(body)), *self._repair.close()]
+        return self._upstream.collected(events)
 
     def spelled_out(self, document: Any) -> list[Event]:
         """A whole answer that came though a stream was asked for, as a stream."""
-        return self._written(list(events_of(self._read(document))))
+        self._upstream.read_answer(self._repaired(document))  # an error is none
+        told = self._upstream.spelled_out(document, self._document)
+        return [*self.events(told), *self.close()]
 
     # streams --------------------------------------------------------------------------------
     def events(self, events: list[Event], *, repaired: bool = False) -> list[Event]:

@@ -162,6 +162,16 @@ class Codec(Protocol):
 
     def stream_writer(self, request: Request) -> StreamWriter: ...
 
+    def spelled_out(
+        self, document: dict[str, Any], request: dict[str, Any] | None = None
+    ) -> list[Event]:
+        """The stream that says what a whole answer says, for an upstream that did not stream though
+        it was asked to; ``document`` is repaired.  [] of an answer that is not over yet."""
+
+    def collected(self, events: Sequence[Event]) -> dict[str, Any]:
+        """The whole answer that a stream tells which nobody asked for; ``events`` are repaired.
+        Raises ``BadUpstreamAnswer`` where it broke off or tells an error."""
+
     def failure_event(self, failure: Failure) -> list[Event]:
         """How a stream of this protocol that is already under way tells of an error, as far as it
         can be said without the writer's state."""

@@ -1,8 +1,6 @@
-"""Between whole answers and streams, in the neutral form."""
+"""Whole answers out of the events of their streams, in the neutral form."""
 
 from __future__ import annotations
-
-from collections.abc import Iterable
 
 from msgspec.structs import replace
 
@@ -18,7 +16,6 @@ from toolwire.proxy.protocols.neutral import (
     PartStart,
     Refusal,
     Start,
-    Stop,
     StreamEvent,
     StreamFailure,
     Text,
@@ -98,34 +95,6 @@ def text_of(part: Part) -> str:
         case Call():
             return part.arguments
     return ""
-
-
-def without_text(part: Part) -> Part:
-    """``part`` as it begins in a stream."""
-    match part:
-        case Text():
-            return Text("")
-        case Refusal():
-            return Refusal("")
-        case Thinking():
-            return Thinking(origin=part.origin, vendor=part.vendor, summary=part.summary)
-        case Call():
-            return Call(part.id, part.name, custom=part.custom)
-    return part
-
-
-def events_of(answer: Answer) -> Iterable[StreamEvent]:
-    """The stream that spells ``answer`` out, for an upstream that did not stream."""
-    yield Start(answer.id, answer.model, answer.created, answer.usage)
-    for key, part in enumerate(answer.parts):
-        yield PartStart(key, without_text(part))
-        if text := text_of(part):
-            yield Delta(key, text)
-        yield PartEnd(key, part)
-    if answer.usage is not None:
-        yield UsageReport(answer.usage)
-    yield Finish(answer.stop or Stop.DONE, answer.stop_sequence)
-    yield End()
 
 
 def merged_usage(before: Usage | None, after: Usage) -> Usage:

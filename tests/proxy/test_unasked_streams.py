@@ -9,8 +9,11 @@ import pytest
 
 from tests.asgi import Upstream, ask
 from toolwire.config.model import Upstream as UpstreamSettings
+from toolwire.middlewares.answer_repair import AnswerRepair
+from toolwire.middlewares.key_canonicalization import KeyCanonicalization
 from toolwire.middlewares.sse_rechunking import SSERechunking
 from toolwire.middlewares.tool_schema_conversion import ToolSchemaConversion
+from toolwire.proxy.errors import BadUpstreamAnswer
 from toolwire.proxy.protocols.registry import CODECS
 from toolwire.proxy.protocols.sse import Event
 
@@ -73,3 +76,93 @@ def test_a_byte_that_is_no_text_in_a_field_that_nobody_reads() -> None:
     data = b'{"type":"response.created","odd":"\xff","response":{"id":"resp_1","output":[]}}'
     events = repair.feed([Event(data, None)])
     assert json.loads(events[0].data or b"")["odd"] == "\ufffd"
+
+
+ANSWERS = {
+    "/v1/chat/completions": {**WHOLE, "provider": "unknown here"},
+    "/v1/messages": {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": "m",
+        "content": [{"type": "text", "text": "hello"}],
+        "stop_reason": "end_turn",
+        "stop_sequence": None,
+        "usage": {"input_tokens": 1, "output_tokens": 1},
+        "unknown": 1,
+    },
+    "/v1/responses": {
+        "id": "resp_1",
+        "object": "response",
+        "created_at": 1,
+        "status": "completed",
+        "model": "m",
+        "output": [
+            {
+                "id": "msg_1",
+                "type": "message",
+                "role": "assistant",
+                "status": "completed",
+                "content": [{"type": "output_text", "text": "hello", "annotations": []}],
+            }
+        ],
+        "parallel_tool_calls": True,
+        "tool_choice": "auto",
+        "tools": [],
+        "unknown": 1,
+    },
+}
+"""A whole answer of each protocol, by the path that it is an answer of."""
+
+
+def answered(upstream: Upstream, *, rechunked: bool) -> KeyCanonicalization:
+    """Client and upstream speak the same; somebody outside has read the request."""
+    inner = SSERechunking(upstream) if rechunked else upstream
+    return KeyCanonicalization(AnswerRepair(inner))
+
+
+@pytest.mark.parametrize("rechunked", [True, False])
+@pytest.mark.parametrize("path", ANSWERS)
+async def test_of_the_same_protocol_both_ways(path: str, rechunked: bool) -> None:
+    whole = Upstream(json.dumps(ANSWERS[path]).encode())
+    asked = await ask(answered(whole, rechunked=rechunked), path, {**REQUEST, "stream": True})
+    assert asked.headers["content-type"].startswith("text/event-stream")
+    assert b'"hello"' in asked.body
+
+    stream = Upstream([asked.body[:70], asked.body[70:]], content_type="text/event-stream")
+    told = await ask(answered(stream, rechunked=rechunked), path, REQUEST)
+    assert told.headers["content-type"] == "application/json"
+    expected: dict[str, Any] = ANSWERS[path]
+    assert {**told.json(), "choices": 0} == {**expected, "choices": 0}
+    if "choices" in expected:
+        assert told.json()["choices"][0].items() >= expected["choices"][0].items()
+
+
+@pytest.mark.parametrize("asked", [True, False])
+async def test_what_was_asked_for_passes_byte_for_byte(asked: bool) -> None:
+    path = "/v1/chat/completions"
+    body = b"".join(WRITES) if asked else json.dumps(WHOLE).encode()
+    kind = "text/event-stream" if asked else "application/json"
+    upstream = Upstream(body, content_type=kind)
+    reply = await ask(answered(upstream, rechunked=True), path, {**REQUEST, "stream": asked})
+    assert reply.body == body
+
+
+async def test_a_stream_passes_where_nobody_has_read_the_request() -> None:
+    upstream = Upstream(WRITES, content_type="text/event-stream")
+    reply = await ask(AnswerRepair(upstream), "/v1/chat/completions", REQUEST)
+    assert reply.body == b"".join(WRITES)
+
+
+async def test_a_background_response_that_is_not_done_stays_what_it_is() -> None:
+    queued = {**ANSWERS["/v1/responses"], "status": "queued", "output": [], "background": True}
+    upstream = Upstream(json.dumps(queued).encode())
+    request = {**REQUEST, "stream": True, "background": True}
+    reply = await ask(answered(upstream, rechunked=True), "/v1/responses", request)
+    assert reply.json() == queued
+
+
+async def test_an_unasked_stream_that_breaks_off_is_an_error() -> None:
+    upstream = Upstream(WRITES[:2], content_type="text/event-stream")
+    with pytest.raises(BadUpstreamAnswer, match="broke off"):
+        await ask(answered(upstream, rechunked=True), "/v1/chat/completions", REQUEST)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from toolwire.proxy.protocols import failure as failures
 from toolwire.proxy.protocols import json, sse
+from toolwire.proxy.protocols.chat import stream_whole
 from toolwire.proxy.protocols.chat.answer_repair import repair_answer
 from toolwire.proxy.protocols.chat.errors import write_failure
 from toolwire.proxy.protocols.chat.repair import StreamRepair
@@ -68,6 +70,14 @@ class _ChatCodec:
 
     def stream_writer(self, request: Request) -> StreamWriter:
         return StreamWriter(request)
+
+    def spelled_out(
+        self, document: dict[str, Any], request: dict[str, Any] | None = None
+    ) -> list[Event]:
+        return stream_whole.spelled_out(document, request)
+
+    def collected(self, events: Sequence[Event]) -> dict[str, Any]:
+        return stream_whole.collected(events)
 
     def failure_event(self, failure: Failure) -> list[Event]:
         return [Event(json.encode(write_failure(failure)))]

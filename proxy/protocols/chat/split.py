@@ -24,8 +24,9 @@ def split(chunk: dict[str, Any]) -> list[dict[str, Any]]:
     if ends:
         deltas.append({})
     last = len(deltas) - 1
+    later = {**choice, "logprobs": None} if choice.get("logprobs") else choice  # said once
     return [
-        _part(chunk, {**choice, "delta": delta}, is_last=place == last)
+        _part(chunk, {**(later if place else choice), "delta": delta}, is_last=place == last)
         for place, delta in enumerate(deltas)
     ]
 

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from toolwire.proxy.protocols import failure as failures
 from toolwire.proxy.protocols import json, neutral
 from toolwire.proxy.protocols.codec import Codec, Quirks
-from toolwire.proxy.protocols.messages import errors, request_read, request_write, response
+from toolwire.proxy.protocols.messages import (
+    errors,
+    request_read,
+    request_write,
+    response,
+    stream_whole,
+)
 from toolwire.proxy.protocols.messages.repair import repair_answer
 from toolwire.proxy.protocols.messages.stream_reader import MessagesStreamReader
 from toolwire.proxy.protocols.messages.stream_repair import MessagesStreamRepair
@@ -63,6 +70,14 @@ class _MessagesCodec:
 
     def stream_writer(self, request: Request) -> MessagesStreamWriter:
         return MessagesStreamWriter(request)
+
+    def spelled_out(
+        self, document: dict[str, Any], request: dict[str, Any] | None = None
+    ) -> list[Event]:
+        return stream_whole.spelled_out(document, request)
+
+    def collected(self, events: Sequence[Event]) -> dict[str, Any]:
+        return stream_whole.collected(events)
 
     def failure_event(self, failure: Failure) -> list[Event]:
         return [Event(json.encode(errors.write_failure(failure)), "error")]

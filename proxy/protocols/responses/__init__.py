@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from toolwire.proxy.protocols import failure as failures
 from toolwire.proxy.protocols import neutral, sse
 from toolwire.proxy.protocols.codec import Codec, Quirks, StreamReader, StreamRepair, StreamWriter
 from toolwire.proxy.protocols.neutral import Answer, Failure, Losses, Request, Usage
-from toolwire.proxy.protocols.responses import repair, response
+from toolwire.proxy.protocols.responses import repair, response, stream_whole
 from toolwire.proxy.protocols.responses.request_read import read_request
 from toolwire.proxy.protocols.responses.request_write import write_request
 from toolwire.proxy.protocols.responses.stream_reader import ResponsesReader
@@ -62,6 +63,14 @@ class ResponsesCodec:
 
     def stream_writer(self, request: Request) -> StreamWriter:
         return ResponsesWriter(request)
+
+    def spelled_out(
+        self, document: dict[str, Any], request: dict[str, Any] | None = None
+    ) -> list[Event]:
+        return stream_whole.spelled_out(document, request)
+
+    def collected(self, events: Sequence[Event]) -> dict[str, Any]:
+        return stream_whole.collected(events)
 
     def failure_event(self, failure: Failure) -> list[Event]:
         return [repair.failed_event(failure)]

@@ -71,7 +71,7 @@ async def test_a_stream_that_nobody_asked_for_is_put_together() -> None:
     settings = settings_for("chat", more=as_bytes)
     told = await explained(REQUESTS["messages"], settings, STREAMS["chat"], upstream="upstream")
     assert told.answer is not None
-    (step,) = [s for s in told.answer.steps if s.layer == "tool_schema_conversion"]
+    (step,) = [s for s in told.answer.steps if s.layer == "answer_repair"]
     assert step.told.startswith("puts the stream together")
     assert not told.answer.is_stream
     assert told.answer.seen["content"] == [{"type": "text", "text": "Take an umbrella."}]
@@ -81,7 +81,7 @@ async def test_a_whole_answer_to_a_request_for_a_stream_is_spelled_out() -> None
     request = {**REQUESTS["messages"], "stream": True}
     told = await explained(request, settings_for("chat"), ANSWERS["chat"], upstream="upstream")
     assert told.answer is not None
-    (step,) = [s for s in told.answer.steps if s.layer == "tool_schema_conversion"]
+    (step,) = [s for s in told.answer.steps if s.layer == "answer_repair"]
     assert step.told.startswith("spells the whole answer out")
     assert told.answer.is_stream
     assert told.answer.seen["content"][0]["text"] == "Take an umbrella."

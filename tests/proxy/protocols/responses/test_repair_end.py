@@ -98,7 +98,6 @@ class TestEnd:
         assert passed == documents[:14]
         assert repairs == {"after_the_end": 14}
 
-
     def test_a_background_response_waits_before_it_runs(self) -> None:
         queued = event("response.queued", response={**created()["response"], "status": "queued"})
         documents = numbered([queued, *whole_stream()])
