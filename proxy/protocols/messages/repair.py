@@ -87,6 +87,30 @@ def _repair_call(block: dict[str, Any], repairs: Counter[str]) -> None:
         repairs["tool_input_as_object"] += 1
 
 
+def repair_end(
+    document: dict[str, Any], usage: dict[str, Any], repairs: Counter[str], *, called: bool
+) -> None:
+    """The ``message_delta`` of a stream; ``usage``: the counts that were told before it."""
+    delta = document.get("delta")
+    if not isinstance(delta, dict):
+        delta = document["delta"] = {}
+    if reason := delta.get("stop_reason"):
+        sequence = delta.get("stop_sequence")
+        corrected = corrected_reason(reason, called=called, sequence=sequence)
+        if corrected != reason:
+            delta["stop_reason"] = corrected
+            repairs["stop_reason_corrected"] += 1
+    if "stop_sequence" not in delta:
+        delta["stop_sequence"] = None
+        repairs["stop_sequence_added"] += 1
+    counts = document.get("usage")
+    if not isinstance(counts, dict):
+        counts = document["usage"] = {}
+    if counts.get("output_tokens") is None:
+        counts["output_tokens"] = usage.get("output_tokens", 0)
+        repairs["usage_added"] += 1
+
+
 def corrected_reason(reason: Any, *, called: bool, sequence: Any = None) -> str:
     """The stop reason of an answer that is complete; ``called``: it holds calls for the client;
     ``sequence``: its ``stop_sequence``, beside which llama.cpp says ``end_turn``."""

@@ -96,6 +96,14 @@ def _arguments_in(data: bytes) -> str:
     return text if isinstance(text, str) else ""
 
 
+def start_for(kind: str, number: int | None) -> dict[str, Any]:
+    """The ``content_block_start`` of the block that a type of delta belongs to."""
+    block = {"type": TAKEN_BY[kind], TAKEN_BY[kind]: ""}
+    if block["type"] == "thinking":
+        block["signature"] = ""
+    return {"type": "content_block_start", "index": number, "content_block": block}
+
+
 def learned(data: bytes, index: int, kind: str) -> bytes:
     """The beginning of a delta up to where its text may stand; b"" where that says too little."""
     word = b'"%b"' % kind.encode()

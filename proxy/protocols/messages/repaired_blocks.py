@@ -20,6 +20,7 @@ from toolwire.proxy.protocols.messages.repaired_block import (
     RepairedBlock,
     head_of,
     learned,
+    start_for,
 )
 from toolwire.proxy.protocols.sse import Event
 
@@ -51,13 +52,15 @@ class RepairedBlocks:
         self._next = 0
         self._may_learn = True
 
+    @property
+    def all_over(self) -> bool:
+        """Whether no block is open or waits."""
+        return self._open is None and not self._waiting
+
     def passes(self, data: bytes) -> bool:
         """Whether this is a delta of the open block, faultless and nothing to note."""
         block = self._open
-        if block is None or self._waiting:
-            return False
-        head = head_of(data)
-        if head is None:
+        if block is None or self._waiting or (head := head_of(data)) is None:
             return False
         kind = head.delta.type
         faultless = (
@@ -86,7 +89,7 @@ class RepairedBlocks:
         block = RepairedBlock(str(content.get("type")), number if type(number) is int else None)
         comes_whole = block.type not in ("text", "thinking") and not block.is_call
         block.told = comes_whole or bool(content.get(block.type))
-        self.called = self.called or block.type == "tool_use"
+        self.called |= block.type == "tool_use"
         if block.number is not None:
             if (namesake := self._named.get(number)) is not None:
                 namesake.stopped = True
@@ -124,12 +127,12 @@ class RepairedBlocks:
         """``content_block_stop``"""
         number = document.get("index") if type(document.get("index")) is int else None
         block = self._named.get(number, self._latest)
-        if block is None or block.stopped or block.closed:
+        late = block is None or block.stopped or block.closed
+        if block is not None:
+            block.stopped = True
+        if block is None or late:
             self._repairs["late_block_event_dropped"] += 1
-            if block is not None:
-                block.stopped = True
             return []
-        block.stopped = True
         if block is self._open:
             out = self._sent(block, document, event)
             self._over()
@@ -169,18 +172,14 @@ class RepairedBlocks:
         """A block that a delta begins: nobody told of it, or it had to make way for another."""
         is_known = named is not None and named.takes(kind)
         self._repairs["block_split" if is_known else "block_start_added"] += 1
-        empty: dict[str, Any] = {"type": TAKEN_BY[kind], TAKEN_BY[kind]: ""}
-        if empty["type"] == "thinking":
-            empty["signature"] = ""
-        start = {"type": "content_block_start", "index": number, "content_block": empty}
-        out = self.start(None, start)
+        out = self.start(None, start_for(kind, number))
         block = self._latest
         return [*out, *self._fill(block, event, document, says=True)] if block is not None else out
 
     def _fill(
         self, block: RepairedBlock, event: Event, document: dict[str, Any], *, says: bool
     ) -> list[Event]:
-        block.told = block.told or says
+        block.told |= says
         if block.is_call:
             block.heard.append(event.data or b"")
         if block is not self._open:

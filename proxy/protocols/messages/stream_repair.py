@@ -14,7 +14,7 @@ from toolwire.proxy.errors import BadUpstreamAnswer
 from toolwire.proxy.protocols import json, sse
 from toolwire.proxy.protocols.failure import from_exception
 from toolwire.proxy.protocols.messages.errors import stream_failure, write_failure
-from toolwire.proxy.protocols.messages.repair import corrected_reason, repair_head
+from toolwire.proxy.protocols.messages.repair import corrected_reason, repair_end, repair_head
 from toolwire.proxy.protocols.messages.repaired_blocks import NOTHING, RepairedBlocks
 from toolwire.proxy.protocols.messages.response import read_usage
 from toolwire.proxy.protocols.messages.stream_reader import BROKEN_OFF
@@ -32,7 +32,8 @@ class _State(Enum):
 
 class MessagesStreamRepair:
     """Looks into what begins or ends something; a delta that begins like the one before passes
-    unread.  The stop reason waits for ``message_stop``: some upstreams tell more after it.
+    unread.  The stop reason goes behind what else is in its read, and behind blocks that are not
+    over; where blocks come later still it is said again after them.
 
     ``model`` is for a message that begins without its head.
     """
@@ -43,6 +44,9 @@ class MessagesStreamRepair:
         self._state = _State.NEW
         self._blocks = RepairedBlocks(self.repairs)
         self._ends: list[tuple[Event, dict[str, Any]]] = []
+        self._last_end: dict[str, Any] = {}
+        """The end that is out, where blocks came after it."""
+        self._ends_again = False
         self._usage: dict[str, Any] = {}
 
     @property
@@ -68,6 +72,8 @@ class MessagesStreamRepair:
             else:
                 repaired += self._repaired(event, data)
                 prefix, heard = blocks.prefix, blocks.heard
+        if self._ends and blocks.all_over:
+            repaired += self._told_ends()
         return repaired
 
     def passes(self, data: bytes) -> bool:
@@ -110,6 +116,7 @@ class MessagesStreamRepair:
         head = self._begun()
         if self._state is _State.STOPPED:
             self.repairs["content_after_the_stop_reason"] = 1
+            self._ends_again = bool(self._last_end)
         try:
             return [*head, *_REPAIR_CONTENT[kind](self._blocks, event, document)]
         except BadUpstreamAnswer as error:
@@ -182,34 +189,24 @@ class MessagesStreamRepair:
 
     def _ended(self) -> list[Event]:
         """The ends of the blocks, and then what waited for them."""
-        out = self._blocks.close()
+        out = [*self._blocks.close(), *self._told_ends()]
         self._state = _State.OVER
-        for event, document in self._ends:
-            before = self.repairs.total()
-            self._repair_end(document)
-            out += self._named(event, document, changed=self.repairs.total() != before)
+        if self._ends_again:
+            repair_end(self._last_end, self._usage, self.repairs, called=self._blocks.called)
+            out.append(_event(self._last_end))
         return out
 
-    def _repair_end(self, document: dict[str, Any]) -> None:
-        """A ``message_delta``."""
-        delta = document.get("delta")
-        if not isinstance(delta, dict):
-            delta = document["delta"] = {}
-        if reason := delta.get("stop_reason"):
-            sequence = delta.get("stop_sequence")
-            corrected = corrected_reason(reason, called=self._blocks.called, sequence=sequence)
-            if corrected != reason:
-                delta["stop_reason"] = corrected
-                self.repairs["stop_reason_corrected"] += 1
-        if "stop_sequence" not in delta:
-            delta["stop_sequence"] = None
-            self.repairs["stop_sequence_added"] += 1
-        usage = document.get("usage")
-        if not isinstance(usage, dict):
-            usage = document["usage"] = {}
-        if usage.get("output_tokens") is None:
-            usage["output_tokens"] = self._usage.get("output_tokens", 0)
-            self.repairs["usage_added"] += 1
+    def _told_ends(self) -> list[Event]:
+        """Each ``message_delta`` that waited."""
+        out: list[Event] = []
+        for event, document in self._ends:
+            before = self.repairs.total()
+            repair_end(document, self._usage, self.repairs, called=self._blocks.called)
+            out += self._named(event, document, changed=self.repairs.total() != before)
+            if document["delta"].get("stop_reason"):
+                self._last_end = document
+        self._ends = []
+        return out
 
     def _error(self, event: Event, document: dict[str, Any]) -> list[Event]:
         self._over()
@@ -227,6 +224,7 @@ class MessagesStreamRepair:
 
     def _over(self) -> None:
         self._state = _State.OVER
+        self._ends = []
         self._blocks.prefix = NOTHING
 
 

@@ -178,6 +178,29 @@ class TestLate:
         assert message["stop_reason"] == "tool_use"
         assert repairs == {"content_after_the_stop_reason": 1, "stop_reason_corrected": 1}
 
+    def test_more_after_the_stop_reason_in_a_later_read(self) -> None:
+        """Nobody waits for a later read; so the reason is said again, and right."""
+        repair = CODEC.stream_repair()
+        out = repair.feed([start(), begin("text"), more("text", "a"), end(), finish()])
+        assert out[-1] == finish()
+        out = repair.feed([begin("call", 1), more("call", "{}", 1), end(1), STOP])
+        assert [document["type"] for document in documents(out)] == [
+            "content_block_start",
+            "content_block_delta",
+            "content_block_stop",
+            "message_delta",
+            "message_stop",
+        ]
+        assert documents(out)[3]["delta"]["stop_reason"] == "tool_use"
+        repairs = {"content_after_the_stop_reason": 1, "stop_reason_corrected": 1}
+        assert repair.repairs == repairs
+
+    def test_the_stop_reason_waits_for_a_block_that_is_not_over(self) -> None:
+        repair = CODEC.stream_repair()
+        out = repair.feed([start(), begin("text"), more("text", "a"), finish()])
+        out += repair.feed([more("text", "b"), end(), STOP])
+        assert assembled(out)["content"] == [{"type": "text", "text": "ab"}]
+
     def test_more_of_a_text_that_was_stopped(self) -> None:
         found, repairs = content(begin("text"), more("text", "a"), end(), more("text", "b"))
         assert found == ["a", "b"]
@@ -243,6 +266,7 @@ def test_any_disorder_comes_out_well_formed_with_nothing_lost(
 ) -> None:
     reasons = [place for place, wire in enumerate(events) if wire.name == "message_delta"]
     events = [wire for place, wire in enumerate(events) if place not in reasons[1:]]
+    cut = len(events) + 1 if reasons else cut  # what comes in later reads comes after it
     repair = CODEC.stream_repair()
     out = repair.feed([start(), *events][:cut])
     out += [*repair.feed([start(), *events][cut:]), *repair.feed([STOP]), *repair.close()]
