@@ -32,11 +32,10 @@ class RepairedBlocks:
     """The first block that is not over goes out as it comes, the others wait.
 
     Text and thinking make way for a block that has something to say, and go on in a block of their
-    own; a call is closed when it is told to be over, or when its arguments are whole and another
-    block waits.
+    own; a call is closed when it is told to be over, or is whole while another block waits.
 
-    ``prefix`` is what the data of a delta begins with that is faultless (``NOTHING`` while that is
-    not known), and ``heard`` where such a delta is to be noted, if it is.
+    ``prefix`` is what a faultless delta begins with (``NOTHING`` while that is not known), and
+    ``heard`` where one is to be noted, if it is.
     """
 
     def __init__(self, repairs: Counter[str]) -> None:
