@@ -70,6 +70,8 @@ class ReasoningStripping:
         profile = exchange.profile(document)
         if stripped := self._strip(codec.name, document, profile):
             exchange.changes["reasoning_stripped"] += stripped
+            if codec.name == "chat" and exchange.client is not codec:
+                drop_emptied(document)
             body.touch()
         if codec.name == "chat" and profile.reasoning_missing_error:
             await self._ask_twice(scope, body, send, profile)
@@ -152,6 +154,15 @@ def _strip_message(message: dict[str, Any], kept_as: str | None) -> bool:
     if kept_as is not None and value:
         message[kept_as] = value
     return before != {name: message[name] for name in FIELDS if name in message}
+
+
+def drop_emptied(document: dict[str, Any]) -> None:
+    """Removes the assistant messages that say nothing: turns that were nothing but reasoning."""
+    messages = document["messages"]
+    document["messages"] = [message for message in messages if message != _EMPTIED] or messages
+
+
+_EMPTIED = {"role": "assistant", "content": ""}
 
 
 def _last_user(messages: list[Any]) -> int:

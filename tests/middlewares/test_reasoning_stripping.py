@@ -14,6 +14,7 @@ from toolwire.config.resolution import ProfileRules, Rule
 from toolwire.middlewares.reasoning_stripping import (
     Options,
     ReasoningStripping,
+    drop_emptied,
     drop_envelopes,
     drop_unsigned,
     strip,
@@ -99,6 +100,32 @@ def test_empty_reasoning_says_nothing() -> None:
     document = {"messages": [message]}
     assert strip(document, "current_turn", "reasoning_content") == 1
     assert "reasoning_content" not in message
+
+
+def test_a_turn_of_nothing_but_reasoning_leaves_no_message() -> None:
+    said = {"role": "assistant", "content": "a"}
+    user = {"role": "user", "content": ""}
+    empty = {"role": "assistant", "content": ""}
+    document: dict[str, Any] = {"messages": [user, empty, said]}
+    drop_emptied(document)
+    assert document["messages"] == [user, said]
+    document = {"messages": [empty]}
+    drop_emptied(document)
+    assert document["messages"] == [empty]
+
+
+@pytest.mark.parametrize("client", ["/v1/chat/completions", "/v1/messages"])
+async def test_a_client_of_the_same_protocol_keeps_the_message(client: str) -> None:
+    emptied = {"role": "assistant", "content": "", "reasoning_content": "hmm"}
+    upstream = Upstream()
+
+    async def outer(scope: Any, receive: Any, send: Any) -> None:
+        exchange = Exchange({**scope, "path": client})
+        await ReasoningStripping(upstream)({**scope, KEY: exchange}, receive, send)
+
+    await ask(outer, CHAT, {"model": "m", "messages": [*HISTORY, emptied]})
+    kept = upstream.document["messages"][len(HISTORY) :]
+    assert kept == ([{"role": "assistant", "content": ""}] if client == CHAT else [])
 
 
 @pytest.mark.parametrize("body", [{}, {"messages": None}, {"messages": ["x", {"role": 1}]}])
