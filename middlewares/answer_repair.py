@@ -86,6 +86,8 @@ class _Repair(AnswerSend):
             return status, [*without(headers, b"content-type"), _JSON], json.encode(document)
         if self._asked_for_stream() and (events := self._codec.spelled_out(document, request)):
             self._exchange.changes["answer_spelled_out"] += 1
+            repair = self._codec.stream_repair()
+            events = [*repair.feed(events), *repair.close()]
             return status, [*without(headers, b"content-type"), _STREAM], sse.encode(events)
         return status, headers, json.encode(document) if kinds else body
 

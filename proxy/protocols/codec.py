@@ -166,7 +166,7 @@ class Codec(Protocol):
         self, document: dict[str, Any], request: dict[str, Any] | None = None
     ) -> list[Event]:
         """The stream that says what a whole answer says, for an upstream that did not stream though
-        it was asked to; ``document`` is repaired.  [] of an answer that is not over yet."""
+        it was asked to; ``document`` is repaired.  [] of what is not over yet, or no answer."""
 
     def collected(self, events: Sequence[Event]) -> dict[str, Any]:
         """The whole answer that a stream tells which nobody asked for; ``events`` are repaired.

@@ -26,7 +26,10 @@ def spelled_out(document: dict[str, Any], request: dict[str, Any] | None) -> lis
     counts where the client asked for them, and ``[DONE]``."""
     named = {n: v for n, v in document.items() if n not in ("choices", "usage")}
     envelope = {**named, "object": CHUNK}
-    choices = [choice for choice in document.get("choices") or () if isinstance(choice, dict)]
+    found = document.get("choices")
+    choices = [c for c in found if isinstance(c, dict)] if isinstance(found, list) else []
+    if not choices:
+        return []
     told = [
         piece for choice in choices for piece in split({**envelope, "choices": [_told(choice)]})
     ]
@@ -74,11 +77,14 @@ def collected(events: Iterable[Event]) -> dict[str, Any]:
         for name, value in chunk.items():
             _set(answer, name, value)
         for choice in chunk.get("choices") or ():
-            kept = choices.setdefault(choice["index"], {"index": choice["index"], "message": {}})
+            index = choice.get("index", 0)
+            kept = choices.setdefault(index, {"index": index, "message": {}})
             _collect(kept, choice)
     for kept in choices.values():
-        for call in kept["message"].get("tool_calls") or ():
-            call.pop("index", None)
+        calls = kept["message"].get("tool_calls")
+        for call in calls if isinstance(calls, list) else ():
+            if isinstance(call, dict):
+                call.pop("index", None)
         kept["message"].setdefault("content", None)
     return {**answer, "object": OBJECT, "choices": [choices[index] for index in sorted(choices)]}
 

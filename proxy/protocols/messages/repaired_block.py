@@ -65,6 +65,11 @@ class RepairedBlock(Struct):
     def is_call(self) -> bool:
         return self.type.endswith("tool_use")
 
+    @property
+    def comes_whole(self) -> bool:
+        """Whether its beginning is all of it, as far as anybody here knows."""
+        return self.type not in ("text", "thinking") and not self.is_call
+
     def takes(self, kind: str) -> bool:
         """Whether a delta of this type belongs to such a block; what nobody knows may."""
         if kind == ARGUMENTS:

@@ -86,8 +86,7 @@ class RepairedBlocks:
         repair_block(content, self._repairs)
         number = document.get("index")
         block = RepairedBlock(str(content.get("type")), number if type(number) is int else None)
-        comes_whole = block.type not in ("text", "thinking") and not block.is_call
-        block.told = comes_whole or bool(content.get(block.type))
+        block.told = block.comes_whole or bool(content.get(block.type))
         self.called |= block.type == "tool_use"
         if block.number is not None:
             if (namesake := self._named.get(number)) is not None:
@@ -101,9 +100,11 @@ class RepairedBlocks:
     def delta(self, event: Event, document: dict[str, Any]) -> list[Event]:
         """``content_block_delta``; raises ``BadUpstreamAnswer`` for arguments of no call."""
         delta = document.get("delta")
-        says = isinstance(delta, dict) and any(v for n, v in delta.items() if n != "type")
-        told = delta.get("type") if isinstance(delta, dict) else None
-        kind = told if isinstance(told, str) else ""
+        if not isinstance(delta, dict):
+            self._repairs["delta_missing"] += 1
+            return []
+        says = any(value for name, value in delta.items() if name != "type")
+        kind = str(delta.get("type"))
         number = document.get("index") if type(document.get("index")) is int else None
         block = self._block_of(number, kind)
         if block is not None:
@@ -208,9 +209,7 @@ class RepairedBlocks:
             return block.stopped
         if block.is_call:
             return block.is_whole()
-        if block.type in ("text", "thinking"):
-            return any(other.told or other.stopped for other in self._waiting)
-        return True  # it came whole
+        return block.comes_whole or any(other.told or other.stopped for other in self._waiting)
 
     def _begin(self, block: RepairedBlock) -> list[Event]:
         block.index, self._next = self._next, self._next + 1

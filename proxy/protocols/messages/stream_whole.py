@@ -51,7 +51,8 @@ def _taken_apart(block: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, 
     """A block as it begins, and the deltas that fill it; one of another type comes whole."""
     match block.get("type"):
         case "text":
-            citations = block.get("citations") or ()
+            noted = block.get("citations")
+            citations = noted if isinstance(noted, list) else []
             deltas = [{"type": "citations_delta", "citation": citation} for citation in citations]
             begun = {**block, "text": "", **({"citations": []} if citations else {})}
             return begun, [*_delta("text_delta", "text", block), *deltas]
@@ -107,7 +108,8 @@ def _add(block: dict[str, Any], delta: dict[str, Any], inputs: list[str]) -> Non
         if name == "partial_json":
             inputs.append(str(value))
         elif name == "citation":
-            block["citations"] = [*(block.get("citations") or ()), value]
+            noted = block.get("citations")
+            block["citations"] = [*(noted if isinstance(noted, list) else ()), value]
         elif isinstance(value, str) and isinstance(block.get(name), str) and name != "type":
             block[name] += value
         elif name != "type":

@@ -55,4 +55,6 @@ def collected(events: Iterable[Event]) -> dict[str, Any]:
             response = wire.object_in(chunk.response)
     if (failed := failed_response(response)) is not None:
         raise BadUpstreamAnswer(failed.message)
+    if not response:
+        raise BadUpstreamAnswer("the upstream's stream ended without a response")
     return response

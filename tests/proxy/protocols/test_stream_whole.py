@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from tests.fuzz.altered import altered
 from toolwire.proxy.errors import BadUpstreamAnswer
 from toolwire.proxy.protocols import json
 from toolwire.proxy.protocols.registry import CODECS
@@ -193,3 +197,23 @@ def test_pieces_are_put_together() -> None:
         {"name": "g", "arguments": "{}"},
     ]
     assert CODECS["chat"].repair_answer(collected).keys() <= {"arguments_added"}
+
+
+@pytest.mark.parametrize("protocol", ANSWERS)
+@given(st.data())
+def test_odd_answers_and_streams_raise_nothing_but_that_they_are_none(
+    protocol: str, data: st.DataObject
+) -> None:
+    codec = CODECS[protocol]
+    answer = data.draw(altered([ANSWERS[protocol]]))
+    if isinstance(answer, dict):
+        codec.repair_answer(answer)
+        codec.spelled_out(answer, WITH_COUNTS)
+    told = codec.spelled_out(copy.deepcopy(ANSWERS[protocol]), WITH_COUNTS)
+    documents = [json.decode(event.data) for event in told if event.data not in (None, b"[DONE]")]
+    odd = data.draw(altered([documents], at_most=2))
+    repair = codec.stream_repair()
+    odd = odd if isinstance(odd, list) else [odd]
+    events = repair.feed([Event(json.encode(document)) for document in odd])
+    with contextlib.suppress(BadUpstreamAnswer):
+        codec.collected([*events, *repair.close()])

@@ -153,6 +153,12 @@ class TestLeftOut:
         found, repairs = content(bare, more("text", "a"), end())
         assert (found, repairs) == (["a"], {"block_start_empty": 1, "block_start_added": 1})
 
+    @pytest.mark.parametrize("fields", [{}, {"delta": None}, {"delta": 7}])
+    def test_the_delta_in_its_event(self, fields: dict[str, Any]) -> None:
+        empty = numbered("content_block_delta", 0, **fields)
+        found, repairs = content(begin("text"), empty, more("text", "a"), end())
+        assert (found, repairs) == (["a"], {"delta_missing": 1})
+
     def test_the_start_of_a_call_whose_name_nobody_knows(self) -> None:
         out, repairs = fed(start(), more("call", "{}"), end(), finish("tool_use"), STOP)
         assert documents(out)[-1]["error"]["message"].endswith("of a call that is not open")
