@@ -11,7 +11,8 @@ option's:
 - ``tool_turns``: that of every assistant message that called tools.
 
 Where such an upstream still answers 400 because reasoning is missing (the profile knows its words),
-the empty value is put on the assistant messages that have none, and it is asked once more, once.
+the empty value is put on the assistant messages that have none, if there are any, and it is asked
+once more, once.
 
 Towards the other protocols only what no vendor can have signed is removed: thinking blocks without
 a signature from messages requests, where the upstream signs its own, and reasoning items with an
@@ -35,6 +36,7 @@ from toolwire.config.profile import Profile
 from toolwire.proxy.answer import AnswerSend
 from toolwire.proxy.asgi import ASGIApp, Headers, Receive, Scope, Send
 from toolwire.proxy.exchange import Body, Exchange, endpoint, open_body
+from toolwire.proxy.protocols.chat.history_write import carries_results
 from toolwire.proxy.protocols.failure import read_body
 from toolwire.proxy.protocols.responses.reasoning import ENVELOPE
 
@@ -73,7 +75,11 @@ class ReasoningStripping:
             if codec.name == "chat" and exchange.client is not codec:
                 drop_emptied(document)
             body.touch()
-        if codec.name == "chat" and profile.reasoning_missing_error:
+        if (
+            codec.name == "chat"
+            and profile.reasoning_missing_error
+            and without_reasoning(document, profile.reasoning_field)
+        ):
             await self._ask_twice(scope, body, send, profile)
         else:
             await self.app(scope, body, send)
@@ -93,9 +99,10 @@ class ReasoningStripping:
         await first.run(self.app, scope, body)
         if first.reasoning_missing:
             exchange = Exchange.of(scope)
-            exchange.changes["reasoning_added"] += add_empty(
-                await body.document(), profile.reasoning_field
-            )
+            missing = without_reasoning(await body.document(), profile.reasoning_field)
+            for message in missing:
+                message[profile.reasoning_field] = ""
+            exchange.changes["reasoning_added"] += len(missing)
             exchange.retries += 1
             body.touch()
             body.rewind()
@@ -167,21 +174,21 @@ _EMPTIED = {"role": "assistant", "content": ""}
 
 def _last_user(messages: list[Any]) -> int:
     for place in range(len(messages) - 1, -1, -1):
-        if isinstance(messages[place], dict) and messages[place].get("role") == "user":
-            return place
+        message = messages[place]
+        if isinstance(message, dict) and message.get("role") == "user":
+            if not carries_results(message):
+                return place
     return -1
 
 
-def add_empty(document: dict[str, Any], field: str) -> int:
-    """Puts an empty ``field`` on each assistant message without one, in place; how many."""
-    missing = [
+def without_reasoning(document: dict[str, Any], field: str) -> list[dict[str, Any]]:
+    """The assistant messages that have no ``field``."""
+    messages = document.get("messages")
+    return [
         message
-        for message in document.get("messages") or ()
+        for message in (messages if isinstance(messages, list) else ())
         if isinstance(message, dict) and message.get("role") == "assistant" and field not in message
     ]
-    for message in missing:
-        message[field] = ""
-    return len(missing)
 
 
 def drop_unsigned(document: dict[str, Any]) -> int:

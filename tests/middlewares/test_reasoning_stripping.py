@@ -173,7 +173,9 @@ class Answering(Upstream):
         await send({"type": "http.response.body", "body": body, "more_body": False})
 
 
-async def asked(upstream: Upstream) -> tuple[int, bytes, Exchange]:
+async def asked(
+    upstream: Upstream, history: list[dict[str, Any]] = HISTORY
+) -> tuple[int, bytes, Exchange]:
     exchange: list[Exchange] = []
 
     async def outer(scope: Any, receive: Any, send: Any) -> None:
@@ -181,7 +183,7 @@ async def asked(upstream: Upstream) -> tuple[int, bytes, Exchange]:
         exchange[0].upstream = DEEPSEEK
         await ReasoningStripping(upstream, Options())({**scope, KEY: exchange[0]}, receive, send)
 
-    reply = await ask(outer, CHAT, {"model": "m", "messages": HISTORY})
+    reply = await ask(outer, CHAT, {"model": "m", "messages": history})
     return reply.status, reply.body, exchange[0]
 
 
@@ -200,6 +202,27 @@ async def test_it_is_asked_only_once_more() -> None:
     upstream = Answering(MISSING, forever=True)
     assert (await asked(upstream))[:2] == (400, MISSING)
     assert len(upstream.bodies) == 2
+
+
+async def test_it_is_not_asked_again_where_no_reasoning_is_missing() -> None:
+    upstream = Answering(MISSING, forever=True)
+    assert (await asked(upstream, [HISTORY[0], HISTORY[5]]))[:2] == (400, MISSING)
+    assert len(upstream.bodies) == 1
+
+
+def test_a_result_s_image_begins_no_turn() -> None:
+    image = {"type": "image_url", "image_url": {"url": "https://a.example/b.png"}}
+    label = {"type": "text", "text": "Result of the call c (f):"}
+    said = {"type": "text", "text": "And now?"}
+    history = copy.deepcopy(HISTORY)
+    history.insert(5, {"role": "user", "content": [label, image]})
+    document = {"messages": copy.deepcopy(history)}
+    strip(document, "current_turn", "reasoning_content")
+    assert document["messages"][3]["reasoning_content"] == "r2"
+    history[5] = {"role": "user", "content": [label, image, said]}
+    document = {"messages": history}
+    strip(document, "current_turn", "reasoning_content")
+    assert "reasoning_content" not in document["messages"][3]
 
 
 async def test_another_400_is_the_client_s() -> None:

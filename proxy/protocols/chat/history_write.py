@@ -29,8 +29,9 @@ from toolwire.proxy.protocols.neutral import (
 from toolwire.proxy.protocols.openai import marked_as_failed
 
 _IMAGE_FOLLOWS = "[The result is in the next user message.]"
-_LABEL = "Result of the call {id} ({name}):"
-_LABEL_WITHOUT_NAME = "Result of the call {id}:"
+_RESULT = "Result of the call "
+_LABEL = _RESULT + "{id} ({name}):"
+_LABEL_WITHOUT_NAME = _RESULT + "{id}:"
 
 # Looked up once, and types are compared: see ``layout``.
 _SYSTEM, _USER, _ASSISTANT = Role.SYSTEM, Role.USER, Role.ASSISTANT
@@ -173,6 +174,20 @@ class _Writer:
         for name in extra:
             self._losses.drop(f"{call.at}.{name}", "Chat Completions has no such field")
         return write_call(call)
+
+
+def carries_results(message: dict[str, Any]) -> bool:
+    """Whether a user message holds what has no place in a ``tool`` message, and nothing that the
+    user says."""
+    content = message.get("content")
+    if not isinstance(content, list) or not content:
+        return False
+    texts = [part.get("text") for part in content if _is_text(part)]
+    return _is_text(content[0]) and all(str(text).startswith(_RESULT) for text in texts)
+
+
+def _is_text(part: Any) -> bool:
+    return isinstance(part, dict) and part.get("type") == "text"
 
 
 def _fields_of(part: Opaque) -> dict[str, Any] | None:
