@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import deque
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from toolwire.proxy.protocols.identifiers import derived_id
@@ -52,17 +52,16 @@ def arrange(turns: list[Turn], losses: Losses) -> list[Turn]:
 
 
 class _Slot(Struct, gc=False):
-    """A call, and the place for its result."""
+    """A call, and the place for its result.
+
+    ``run`` counts the runs of assistant turns; ``namesakes`` are the further calls of this one's
+    run to which the client gave the same id.
+    """
 
     call: Call
-    result: Result | None = None
-
-
-class _Namesakes(Struct):
-    """The calls of one run of assistant turns that the client gave the same id."""
-
     run: int
-    slots: deque[_Slot] = field(default_factory=deque)
+    result: Result | None = None
+    namesakes: deque[_Slot] | None = None
 
 
 class _Pairing:
@@ -74,9 +73,8 @@ class _Pairing:
 
     def __init__(self, losses: Losses) -> None:
         self._losses = losses
-        self._by_id: dict[str, _Namesakes] = {}
+        self._by_id: dict[str, _Slot] = {}
         self._latest: deque[_Slot] = deque()
-        self._latest_run = 0
         self._run = 0
         self._calls = 0
 
@@ -87,13 +85,16 @@ class _Pairing:
         slots: list[_Slot] = []
         answers = False
         for part in turn.parts:
-            if type(part) is Call:
-                slots.append(self._slot(part))
-                parts.append(slots[-1].call)
+            if type(part) is Text:
+                if part.text:
+                    parts.append(part)
+            elif type(part) is Call:
+                slots.append(slot := self._slot(part))
+                parts.append(slot.call)
             elif type(part) is Result:
                 answers = True
                 parts += self._answer(part)
-            elif type(part) is not Text or part.text:
+            else:
                 parts.append(part)
         if not parts and not answers:
             return None
@@ -103,16 +104,18 @@ class _Pairing:
 
     def _slot(self, call: Call) -> _Slot:
         self._calls += 1
-        namesakes = self._by_id.get(call.id)
-        if namesakes is None or namesakes.run != self._run:
-            namesakes = self._by_id[call.id] = _Namesakes(self._run)
-            slot = _Slot(call if call.id else self._renamed(call))
+        run, latest = self._run, self._latest
+        first = self._by_id.get(call.id)
+        if first is None or first.run != run:
+            slot = _Slot(call if call.id else self._renamed(call), run)
+            self._by_id[call.id] = slot
         else:
-            slot = _Slot(self._renamed(call))
-        namesakes.slots.append(slot)
-        if self._latest_run != self._run:
-            self._latest_run, self._latest = self._run, deque()
-        self._latest.append(slot)
+            slot = _Slot(self._renamed(call), run)
+            first.namesakes = first.namesakes or deque()
+            first.namesakes.append(slot)
+        if latest and latest[0].run != run:
+            latest.clear()
+        latest.append(slot)
         return slot
 
     def _renamed(self, call: Call) -> Call:
@@ -138,18 +141,20 @@ class _Pairing:
         return [Text(_ORPHAN.format(id=result.call_id or "no id"), at=result.at), *result.parts]
 
     def _find(self, call_id: str) -> _Slot | None:
-        namesakes = self._by_id.get(call_id)
-        if namesakes is not None and (slot := _unanswered(namesakes.slots)) is not None:
+        first = self._by_id.get(call_id)
+        if first is not None and first.result is None:
+            return first
+        if first is not None and (slot := _unanswered(first.namesakes)) is not None:
             return slot
         if not call_id:
             return _unanswered(self._latest)
-        if namesakes is None and (nameless := self._by_id.get("")) is not None:
+        if first is None and (nameless := self._by_id.get("")) is not None:
             # the client made up an id for a call that came without one
-            return _unanswered(nameless.slots)
+            return nameless if nameless.result is None else _unanswered(nameless.namesakes)
         return None
 
 
-def _unanswered(slots: deque[_Slot]) -> _Slot | None:
+def _unanswered(slots: deque[_Slot] | None) -> _Slot | None:
     """Takes the first slot without a result, and all before it, out of ``slots``."""
     while slots:
         slot = slots.popleft()
@@ -171,18 +176,18 @@ class _Layout:
         if last is not None and last.role is turn.role and _one_speaker(last, turn):
             last.parts += turn.parts
         else:
-            results = self._results() if self._owed else []
-            if results and turn.role is _USER:
-                turn.parts[:0] = results
-            elif results:
-                self.turns.append(Turn(_USER, results))
+            if self._owed:
+                if turn.role is _USER:
+                    turn.parts[:0] = self._results()
+                else:
+                    self.turns.append(Turn(_USER, self._results()))
             if turn.parts:
                 self.turns.append(turn)
         self._owed += slots
 
     def close(self) -> None:
-        if results := self._results():
-            self.turns.append(Turn(_USER, results))
+        if self._owed:
+            self.turns.append(Turn(_USER, self._results()))
 
     def _results(self) -> list[Part]:
         results: list[Part] = [slot.result or self._placeholder(slot.call) for slot in self._owed]
