@@ -38,34 +38,39 @@ def read_content(content: Any, at: str, role: Role | None = None) -> list[Part]:
     ``role`` is whose message it is, None inside of a block.  Raises ``InvalidRequest`` for a call
     that is not the assistant's and a result that is.
     """
-    if isinstance(content, str):
+    if type(content) is str:
         return [Text(content, at=at)]
-    if not isinstance(content, list):
+    if type(content) is not list:
         raise wrong_type(content, "a string or an array of blocks", at)
-    return [
-        part
-        for index, block in enumerate(content)
-        for part in _read_block(block, f"{at}[{index}]", role)
-    ]
+    parts: list[Part] = []
+    for index, block in enumerate(content):
+        path = f"{at}[{index}]"
+        if type(block) is not dict:
+            raise wrong_type(block, "an object", path)
+        kind = required(block, "type", str, path)
+        if role is not None and _SPEAKERS.get(kind, role) is not role:
+            said = f"is a {kind} block: only a message of the {_SPEAKERS[kind].value} may hold one"
+            raise invalid(path, said)
+        if (read := _READERS.get(kind)) is not None:
+            parts.append(read(block, path))
+        else:
+            parts += _composed(kind, block, path)
+    return parts
 
 
 _SPEAKERS = {"tool_use": Role.ASSISTANT, "tool_result": Role.USER}
 
 
-def _read_block(block: Any, at: str, role: Role | None) -> list[Part]:
-    if type(block) is not dict:
-        raise wrong_type(block, "an object", at)
-    kind = required(block, "type", str, at)
-    speaker = _SPEAKERS.get(kind, role)
-    if speaker is not role and speaker is not None and role is not None:
-        raise invalid(at, f"is a {kind} block: only a message of the {speaker.value} may hold one")
+def _composed(kind: str, block: Block, at: str) -> list[Part]:
+    """The parts of what other protocols have no one part for."""
     if kind == "search_result":
         return _search_result(block, at)
     if kind == "document" and _type_of(block.get("source")) == "content":
         return _composed_document(block, at)
-    read = _READERS.get(kind)
+    if kind == "document":
+        return [_document(block, at)]
     # a block type that is not known here belongs to this protocol alone
-    return [read(block, at) if read is not None else Opaque("messages", block, at)]
+    return [Opaque("messages", block, at)]
 
 
 def _search_result(block: Block, at: str) -> list[Part]:
@@ -101,6 +106,8 @@ def read_cache(fields: Block, at: str) -> Cache | None:
 
 
 def _text(block: Block, at: str) -> Part:
+    if len(block) == 2 and type(text := block.get("text")) is str:  # nothing beside it
+        return Text(text, at=at)
     citations = optional(block, "citations", list, at)
     return Text(
         required(block, "text", str, at),
@@ -160,14 +167,16 @@ def _source(source: Block, at: str) -> Source | None:
 
 
 def _tool_use(block: Block, at: str) -> Part:
-    return Call(
+    call = Call(
         required(block, "id", str, at),
         required(block, "name", str, at),
         json.encode_text(required(block, "input", dict, at)),
-        cache=read_cache(block, at),
-        extra=beside(block, _CALL_FIELDS),
         at=at,
     )
+    if len(block) > 4:  # there is more than these three and the type
+        call.cache = read_cache(block, at)
+        call.extra = beside(block, _CALL_FIELDS)
+    return call
 
 
 def _tool_reference(block: Block, at: str) -> Part:
@@ -176,14 +185,15 @@ def _tool_reference(block: Block, at: str) -> Part:
 
 
 def _tool_result(block: Block, at: str) -> Part:
+    call_id = required(block, "tool_use_id", str, at)
     content = block.get("content")
-    return Result(
-        required(block, "tool_use_id", str, at),
-        [] if content is None else read_content(content, f"{at}.content"),
-        is_error=optional(block, "is_error", bool, at) or False,
-        cache=read_cache(block, at),
-        at=at,
+    result = Result(
+        call_id, [] if content is None else read_content(content, f"{at}.content"), at=at
     )
+    if content is None or len(block) > 3:  # there is more than these two and the type
+        result.is_error = optional(block, "is_error", bool, at) or False
+        result.cache = read_cache(block, at)
+    return result
 
 
 def _thinking(block: Block, at: str) -> Part:
@@ -204,7 +214,6 @@ def _redacted_thinking(block: Block, at: str) -> Part:
 _READERS: dict[str, Callable[[Block, str], Part]] = {
     "text": _text,
     "image": _image,
-    "document": _document,
     "tool_use": _tool_use,
     "tool_result": _tool_result,
     "tool_reference": _tool_reference,

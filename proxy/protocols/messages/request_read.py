@@ -15,6 +15,7 @@ from toolwire.proxy.protocols.fields import (
     optional,
     optional_number,
     required,
+    wrong_type,
 )
 from toolwire.proxy.protocols.messages.blocks_read import read_content
 from toolwire.proxy.protocols.messages.thinking import read_thinking
@@ -76,14 +77,13 @@ def _read_turns(document: dict[str, Any]) -> list[Turn]:
     if (system := document.get("system")) is not None:
         turns.append(Turn(Role.SYSTEM, read_content(system, "system", Role.SYSTEM), at="system"))
     for index, message in enumerate(required(document, "messages", list)):
-        turns.append(_read_turn(message, f"messages[{index}]"))
+        at = f"messages[{index}]"
+        if type(message) is not dict:
+            raise wrong_type(message, "an object", at)
+        role = _ROLES[one_of(message, "role", _ROLES, at)]
+        content = read_content(message.get("content"), f"{at}.content", role)
+        turns.append(Turn(role, content, at=at))
     return turns
-
-
-def _read_turn(message: Any, at: str) -> Turn:
-    message = of_type(message, dict, at)
-    role = _ROLES[one_of(message, "role", _ROLES, at)]
-    return Turn(role, read_content(message.get("content"), f"{at}.content", role), at=at)
 
 
 def _read_stop(document: dict[str, Any]) -> list[str]:

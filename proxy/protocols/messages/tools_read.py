@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolwire.proxy.protocols.fields import invalid, of_type, optional, required
+from toolwire.proxy.protocols.fields import invalid, optional, required, wrong_type
 from toolwire.proxy.protocols.messages.blocks_read import beside, read_cache
 from toolwire.proxy.protocols.neutral import Choice, FunctionTool, HostedTool, Tool
 
@@ -15,29 +15,37 @@ _FUNCTION_FIELDS = frozenset(
     {"type", "name", "description", "input_schema", "strict", "cache_control"}
 )
 
+_USUAL_FIELDS = frozenset({"type", "name", "description", "input_schema"})
+"""All that most tools have: there is no need to look for more."""
+
 _CHOICES = ("auto", "any", "tool", "none")
 
 
 def read_tools(tools: list[Any]) -> list[Tool]:
-    return [
-        _read_tool(of_type(tool, dict, f"tools[{i}]"), f"tools[{i}]")
-        for i, tool in enumerate(tools)
-    ]
+    read = []
+    for index, tool in enumerate(tools):
+        at = f"tools[{index}]"
+        if type(tool) is not dict:
+            raise wrong_type(tool, "an object", at)
+        read.append(_read_tool(tool, at))
+    return read
 
 
 def _read_tool(tool: dict[str, Any], at: str) -> Tool:
     kind = optional(tool, "type", str, at)
     if kind not in (None, "custom") and "input_schema" not in tool:
         return HostedTool("messages", tool, at)
-    return FunctionTool(
+    function = FunctionTool(
         name=required(tool, "name", str, at),
         description=optional(tool, "description", str, at),
         schema=optional(tool, "input_schema", dict, at),
-        strict=optional(tool, "strict", bool, at),
-        cache=read_cache(tool, at),
-        extra=beside(tool, _FUNCTION_FIELDS),
         at=at,
     )
+    if not _USUAL_FIELDS.issuperset(tool):
+        function.strict = optional(tool, "strict", bool, at)
+        function.cache = read_cache(tool, at)
+        function.extra = beside(tool, _FUNCTION_FIELDS)
+    return function
 
 
 def read_choice(choice: dict[str, Any] | None) -> tuple[Choice | None, bool | None]:
