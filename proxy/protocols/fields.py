@@ -63,11 +63,13 @@ def objects(document: dict[str, Any], name: str, at: str = "") -> list[tuple[str
     if value is None:
         return []
     path = path_of(at, name)
-    entries = of_type(value, list, path)
-    for place, entry in enumerate(entries):
+    found = []
+    for place, entry in enumerate(of_type(value, list, path)):
+        where = f"{path}[{place}]"
         if type(entry) is not dict:
-            raise wrong_type(entry, "an object", f"{path}[{place}]")
-    return [(f"{path}[{place}]", entry) for place, entry in enumerate(entries)]
+            raise wrong_type(entry, "an object", where)
+        found.append((where, entry))
+    return found
 
 
 def of_type(value: Any, kind: type[T], path: str) -> T:

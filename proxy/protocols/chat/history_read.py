@@ -53,7 +53,8 @@ _KNOWN = frozenset(
     )
 )
 _USUAL = frozenset(("role", "content", "tool_calls"))
-"""All that most messages have: there is no need to look for more."""
+_USUAL_OF_CALL = frozenset(("id", "type", "function", "custom"))
+"""All that most messages and calls have: there is no need to look for more."""
 
 
 def read_turns(document: dict[str, Any]) -> list[Turn]:
@@ -76,15 +77,12 @@ class _Reader:
         role = _ROLES[said]
         if said in ("tool", "function"):
             return Turn(role, [self._result(message, said, at)], at=at)
-        usual = _USUAL.issuperset(message)
-        if said != "assistant":
+        if _USUAL.issuperset(message):
             parts = read_content(message, at)
-        elif usual:
-            parts = [*read_content(message, at), *self._calls(message, at)]
-        else:
-            parts = self._assistant(message, at)
-        if usual:
+            if said == "assistant":
+                parts += self._calls(message, at)
             return Turn(role, parts, at=at)
+        parts = self._assistant(message, at) if said == "assistant" else read_content(message, at)
         parts += _unknown(message, at)
         cache = read_cache(message, at)
         if cache is not None and not _mark_last(parts, cache):
@@ -128,12 +126,12 @@ class _Reader:
             id=required(call, "id", str, at),
             name=required(body, "name", str, inner),
             arguments=optional(body, text, str, inner) or "",
-            custom=kind == "custom",
-            cache=read_cache(call, at),
-            extra=extra_of_call(call),
             at=at,
         )
-        if read.custom:
+        if not _USUAL_OF_CALL.issuperset(call):
+            read.cache, read.extra = read_cache(call, at), extra_of_call(call)
+        if kind == "custom":
+            read.custom = True
             self._custom.add(read.id)
         return read
 

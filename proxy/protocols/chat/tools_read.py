@@ -30,6 +30,10 @@ _KNOWN_OF_FUNCTION = frozenset(
 )
 """Some clients say type and name twice, inside and outside of the function."""
 
+_USUAL_OF_TOOL = _KNOWN_OF_TOOL - {"cache_control"}
+_USUAL_OF_FUNCTION = _KNOWN_OF_FUNCTION - {"cache_control"}
+"""All that most of them have: there is no need to look for more."""
+
 
 def read_tools(document: dict[str, Any]) -> list[Tool]:
     """``tools``, then the deprecated ``functions``."""
@@ -53,16 +57,19 @@ def _read_tool(tool: dict[str, Any], at: str) -> Tool:
 def _read_function(
     function: dict[str, Any], inner: str, tool: dict[str, Any], at: str
 ) -> FunctionTool:
-    return FunctionTool(
+    read = FunctionTool(
         name=required(function, "name", str, inner),
         description=optional(function, "description", str, inner),
         schema=optional(function, "parameters", dict, inner),
         strict=optional(function, "strict", bool, inner),
-        # some clients put the mark inside: https://docs.litellm.ai/docs/completion/prompt_caching
-        cache=read_cache(tool, at) or read_cache(function, inner),
-        extra=unknown(function, _KNOWN_OF_FUNCTION) | unknown(tool, _KNOWN_OF_TOOL) or None,
         at=at,
     )
+    if not (_USUAL_OF_FUNCTION.issuperset(function) and _USUAL_OF_TOOL.issuperset(tool)):
+        # some clients put the mark inside: https://docs.litellm.ai/docs/completion/prompt_caching
+        read.cache = read_cache(tool, at) or read_cache(function, inner)
+        extra = unknown(function, _KNOWN_OF_FUNCTION) | unknown(tool, _KNOWN_OF_TOOL)
+        read.extra = extra or None
+    return read
 
 
 def _read_custom(custom: dict[str, Any], inner: str, tool: dict[str, Any], at: str) -> CustomTool:
