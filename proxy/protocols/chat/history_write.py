@@ -41,70 +41,76 @@ def write_messages(request: Request, quirks: Quirks, losses: Losses) -> list[dic
     """The messages of arranged turns: each result of a user turn is a message of its own, before
     what the user says.  A conversation in which nothing is said is an empty user message."""
     writer = _Writer(request.protocol, quirks, losses)
-    messages = [message for turn in request.turns for message in writer.write(turn)]
-    return messages or [{"role": "user", "content": ""}]
+    for turn in request.turns:
+        writer.write(turn)
+    return writer.messages or [{"role": "user", "content": ""}]
 
 
 class _Writer:
+    """``messages`` are those of the turns so far."""
+
     def __init__(self, client: Protocol, quirks: Quirks, losses: Losses) -> None:
+        self.messages: list[dict[str, Any]] = []
         self._client = client
         self._quirks = quirks
         self._losses = losses
         self._names: dict[str, str] = {}
 
-    def write(self, turn: Turn) -> list[dict[str, Any]]:
+    def write(self, turn: Turn) -> None:
         if turn.role is _ASSISTANT:
-            return self._assistant(turn)
-        if turn.role is _USER:
-            return self._user(turn)
-        known = turn.role is _SYSTEM or self._quirks.developer_role
-        return self._message(turn.role.value if known else "system", turn.parts, turn.name)
+            self._assistant(turn)
+        elif turn.role is _USER:
+            self._user(turn)
+        else:
+            known = turn.role is _SYSTEM or self._quirks.developer_role
+            self._message(turn.role.value if known else "system", turn.parts, turn.name)
 
     # ------------------------------------------------------------------------ user and system
-    def _user(self, turn: Turn) -> list[dict[str, Any]]:
-        messages: list[dict[str, Any]] = []
-        parts: list[Part] = []
+    def _user(self, turn: Turn) -> None:
+        said: list[Part] = []
         for part in turn.parts:
             if type(part) is Result:
-                message, media = self._result(part)
-                messages.append(message)
-                parts += media
+                said += self._result(part)
             else:
-                parts.append(part)
-        return messages + self._message("user", parts, turn.name)
+                said.append(part)
+        if said:
+            self._message("user", said, turn.name)
 
-    def _message(self, role: str, parts: list[Part], name: str | None) -> list[dict[str, Any]]:
+    def _message(self, role: str, parts: list[Part], name: str | None) -> None:
         """One message, or none where no part can be carried."""
         content = self._content(parts, "\n\n")
         if not content:
-            return []
+            return
         message: dict[str, Any] = {"role": role, "content": content}
         if name is not None:
             message["name"] = name
-        return [message]
+        self.messages.append(message)
 
     def _content(self, parts: list[Part], joiner: str) -> str | list[dict[str, Any]]:
         """One string where all parts are plain text, which every upstream understands."""
-        texts = [
-            part.text
-            for part in parts
-            if type(part) is Text and part.cache is None and part.citations is None
-        ]
-        if len(texts) == len(parts):
-            return joiner.join(texts)
-        return _plain(self._written(parts), joiner)
+        texts = []
+        for part in parts:
+            if type(part) is not Text or part.cache is not None or part.citations is not None:
+                return _plain(self._written(parts), joiner)
+            texts.append(part.text)
+        return joiner.join(texts)
 
     def _written(self, parts: list[Part]) -> list[dict[str, Any]]:
         written = (write_part(part, self._client, self._quirks, self._losses) for part in parts)
         return [part for part in written if part is not None]
 
     # -------------------------------------------------------------------------------- results
-    def _result(self, result: Result) -> tuple[dict[str, Any], list[Part]]:
-        """The ``tool`` message, and what has to follow it in a user message."""
-        inside = result.parts
-        media = [part for part in inside if self._follows(part)]
+    def _result(self, result: Result) -> list[Part]:
+        """Adds the ``tool`` message; what has to follow it in a user message."""
+        inside: list[Part] = []
+        media: list[Part] = []
+        for part in result.parts:
+            if type(part) is Text or not self._follows(part):
+                inside.append(part)
+            else:
+                media.append(part)
         if media:
-            inside = [part for part in inside if not self._follows(part)] or [Text(_IMAGE_FOLLOWS)]
+            inside = inside or [Text(_IMAGE_FOLLOWS)]
             media.insert(0, Text(self._label(result.call_id)))
         if result.is_error:
             inside = marked_as_failed(inside)
@@ -112,7 +118,9 @@ class _Writer:
             content = self._content(inside, "\n")
         else:
             content = _plain(self._marked(inside, result.cache), "\n")
-        return {"role": "tool", "tool_call_id": result.call_id, "content": content}, media
+        message = {"role": "tool", "tool_call_id": result.call_id, "content": content}
+        self.messages.append(message)
+        return media
 
     def _marked(self, parts: list[Part], cache: Cache) -> list[dict[str, Any]]:
         """The mark of a whole result stands on the last part of its message."""
@@ -134,7 +142,7 @@ class _Writer:
         return (_LABEL if name else _LABEL_WITHOUT_NAME).format(id=call_id, name=name)
 
     # ------------------------------------------------------------------------------ assistant
-    def _assistant(self, turn: Turn) -> list[dict[str, Any]]:
+    def _assistant(self, turn: Turn) -> None:
         """One message, or none of a turn whose parts mean nothing here."""
         message: dict[str, Any] = {"role": "assistant"}
         spoken: list[Part] = []
@@ -157,7 +165,8 @@ class _Writer:
             message[self._quirks.reasoning_field] = reasoning
         if calls:
             message["tool_calls"] = [self._call(call) for call in calls]
-        return [message] if content or message.keys() > {"role", "content"} else []
+        if content or len(message) > 2:  # more than a role and no content
+            self.messages.append(message)
 
     def _thinking(self, part: Thinking) -> str:
         if not part.text and (part.signature or part.redacted or part.encrypted):
@@ -168,12 +177,13 @@ class _Writer:
         self._names[call.id] = call.name
         if call.cache is not None:
             self._losses.drop(call.cache.at, "a call bears no cache mark in Chat Completions")
-        extra = call.extra or {}
-        if self._client == "chat":
-            return write_call(call) | extra
-        for name in extra:
-            self._losses.drop(f"{call.at}.{name}", "Chat Completions has no such field")
-        return write_call(call)
+        written = write_call(call)
+        for name, value in (call.extra or {}).items():
+            if self._client == "chat":
+                written[name] = value
+            else:
+                self._losses.drop(f"{call.at}.{name}", "Chat Completions has no such field")
+        return written
 
 
 def carries_results(message: dict[str, Any]) -> bool:
