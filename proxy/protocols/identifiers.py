@@ -46,10 +46,11 @@ def legal_names(names: Iterable[str], *, longest: int, pattern: re.Pattern[str])
     ``pattern`` must match a whole legal name; ``longest`` is in characters, 0 for no limit.
     """
     longest = longest or _NO_LIMIT
+    fits = pattern.fullmatch if pattern.pattern else None
     return {
         name: legal_name(name, longest=min(longest, _READABLE_CHARACTERS))
         for name in names
-        if len(name) > longest or (pattern.pattern and not pattern.fullmatch(name))
+        if len(name) > longest or (fits is not None and not fits(name))
     }
 
 

@@ -47,15 +47,15 @@ def write_tools(request: Request, quirks: Quirks, losses: Losses) -> dict[str, A
 
 
 def _write_tool(tool: Tool, place: int, quirks: Quirks, losses: Losses) -> dict[str, Any] | None:
-    if isinstance(tool, HostedTool):
-        if tool.protocol == "chat":
-            return tool.value
+    if type(tool) is FunctionTool:
+        document = {"type": "function", "function": _write_function(tool, quirks, losses)}
+    elif type(tool) is CustomTool:
+        document = {"type": "custom", "custom": _write_custom(tool)}
+    elif type(tool) is HostedTool and tool.protocol == "chat":
+        return tool.value
+    else:
         losses.drop(f"tools[{place}]", "a tool that its own vendor runs means nothing elsewhere")
         return None
-    if isinstance(tool, FunctionTool):
-        document = {"type": "function", "function": _write_function(tool, quirks, losses)}
-    else:
-        document = {"type": "custom", "custom": _write_custom(tool)}
     if tool.cache is not None:
         if quirks.cache_control:
             document["cache_control"] = tool.cache.value

@@ -49,16 +49,15 @@ class BlockWriter:
         text after it.
         """
         blocks: list[Block] = []
-        space: list[str] = []
+        space = ""
         for part in parts:
             if type(part) is Text:
                 if not part.text or part.text.isspace():
-                    space.append(part.text)
+                    space += part.text
                     continue
                 if space:
-                    part = replace(part, text="".join([*space, part.text]))
-            if space:
-                space.clear()
+                    part = replace(part, text=space + part.text)
+            space = ""
             if (block := _WRITERS[type(part)](self, part)) is not None:
                 blocks.append(block)
         return blocks
@@ -73,17 +72,17 @@ class BlockWriter:
         return _marked(block, text.cache)
 
     def _tool_use(self, call: Call) -> Block:
-        for name in call.extra or ():
-            if not self._native:
-                self._losses.drop(f"{call.at}.{name}", "has no equivalent in Messages")
         block: Block = {
             "type": "tool_use",
             "id": self._unique_id(call.id),
             "name": call.name,
             "input": self._input(call),
         }
-        if self._native and call.extra:
-            block |= call.extra
+        for name, value in (call.extra or {}).items():
+            if self._native:
+                block[name] = value
+            else:
+                self._losses.drop(f"{call.at}.{name}", "has no equivalent in Messages")
         return _marked(block, call.cache)
 
     def _unique_id(self, call_id: str) -> str:

@@ -26,7 +26,7 @@ from toolwire.proxy.protocols.neutral import (
 )
 
 _SYSTEM_ROLES = (Role.SYSTEM, Role.DEVELOPER)
-_ASSISTANT = Role.ASSISTANT  # looked up once, see ``layout``
+_USER, _ASSISTANT = Role.USER, Role.ASSISTANT  # looked up once, see ``layout``
 
 _SYSTEM_MARK = {
     Role.SYSTEM: "[System message]\n",
@@ -97,8 +97,9 @@ def _write_conversation(
         # refused at the end of an answer that the model shall go on with
         last["text"] = last["text"].rstrip()
     for message in messages:
-        if isinstance(message["content"], list):
-            message["content"] = plain_text(message["content"]) or message["content"]
+        content = message["content"]
+        if type(content) is list and (text := plain_text(content)):
+            message["content"] = text
 
 
 def _text_alone(parts: list[Part], losses: Losses) -> list[Part]:
@@ -113,14 +114,14 @@ def _append_turn(
     messages: list[dict[str, Any]], turn: Turn, writer: BlockWriter, losses: Losses
 ) -> None:
     parts = turn.parts
-    if turn.role in _SYSTEM_ROLES:
+    role = "assistant" if turn.role is _ASSISTANT else "user"
+    if turn.role is not _ASSISTANT and turn.role is not _USER:
         losses.coerce(
             turn.at, "only leading system messages stay such: carried as marked user text"
         )
         parts = _mark(parts, _SYSTEM_MARK[turn.role])
     if turn.name is not None:
         losses.drop(f"{turn.at}.name", "Messages has no names of speakers")
-    role = "assistant" if turn.role is _ASSISTANT else "user"
     blocks: list[Block] = writer.write(parts)
     if messages and messages[-1]["role"] == role:
         messages[-1]["content"] += blocks

@@ -62,16 +62,14 @@ def _allowed(request: Request, losses: Losses) -> list[Tool]:
 def _write_tool(
     tool: Tool, request: Request, quirks: Quirks, losses: Losses
 ) -> dict[str, Any] | None:
-    match tool:
-        case FunctionTool():
-            return _function(tool, request, quirks, losses)
-        case CustomTool():
-            return _function(wrap(tool), request, quirks, losses)
-        case HostedTool(protocol="messages") if request.protocol == "messages":
-            return tool.value
-        case _:
-            losses.drop(tool.at, "a tool that another vendor runs")
-            return None
+    if type(tool) is FunctionTool:
+        return _function(tool, request, quirks, losses)
+    if type(tool) is CustomTool:
+        return _function(wrap(tool), request, quirks, losses)
+    if type(tool) is HostedTool and tool.protocol == request.protocol == "messages":
+        return tool.value
+    losses.drop(tool.at, "a tool that another vendor runs")
+    return None
 
 
 def _function(
