@@ -142,10 +142,10 @@ def _wrap_freeform(
 
 def _rename(request: Request, calls: list[Call], quirks: Limits, renaming: Renaming) -> None:
     """Gives tools, calls and the choice names that the target allows."""
+    names = {tool.name for tool in request.tools if _is_named(tool)}
+    names.update([call.name for call in calls])
     legal = legal_names(
-        {tool.name for tool in request.tools if _is_named(tool)} | {call.name for call in calls},
-        longest=quirks.tool_name_max,
-        pattern=re.compile(quirks.tool_name_pattern),
+        names, longest=quirks.tool_name_max, pattern=re.compile(quirks.tool_name_pattern)
     )
     if not legal:
         return
@@ -167,7 +167,11 @@ def _is_named(tool: Tool) -> TypeGuard[FunctionTool | CustomTool]:
 
 
 def _legalize_ids(calls: list[Call], results: list[Result], legal: re.Pattern[str]) -> None:
+    """Each result bears the id of its call: see ``layout``."""
+    made = {call.id: legal_id(call.id, legal) for call in calls if not legal.fullmatch(call.id)}
+    if not made:
+        return
     for call in calls:
-        call.id = legal_id(call.id, legal)
+        call.id = made.get(call.id, call.id)
     for result in results:
-        result.call_id = legal_id(result.call_id, legal)
+        result.call_id = made.get(result.call_id, result.call_id)

@@ -41,21 +41,88 @@ def arrange(turns: list[Turn], losses: Losses) -> list[Turn]:
 
     Takes time linear in the number of parts.
     """
-    pairing = _Pairing(losses)
-    spoken = [pairing.read(turn) for turn in turns]
     layout = _Layout(losses)
-    for paired in spoken:
-        if paired is not None:
-            layout.add(*paired)
-    layout.close()
-    return layout.turns
+    for turn in turns:
+        layout.add(turn)
+    return layout.closed()
+
+
+class _Layout:
+    """The turns so far; those that begin with results get them when all turns are known."""
+
+    def __init__(self, losses: Losses) -> None:
+        self._losses = losses
+        self._pairing = _Pairing(losses)
+        self._turns: list[Turn] = []
+        self._owed: list[_Slot] = []
+        self._places: list[tuple[Turn, list[_Slot]]] = []
+
+    def add(self, turn: Turn) -> None:
+        pairing = self._pairing
+        parts: list[Part] = []
+        slots: list[_Slot] = []
+        answers = False
+        for part in turn.parts:
+            if type(part) is Text:
+                if part.text:
+                    parts.append(part)
+            elif type(part) is Call:
+                slots.append(slot := pairing.slot(part))
+                parts.append(slot.call)
+            elif type(part) is Result:
+                answers = True
+                parts += pairing.answer(part)
+            else:
+                parts.append(part)
+        if not parts and not answers:
+            return
+        if turn.role is not _ASSISTANT:
+            pairing.run += 1
+        self._append(Turn(turn.role, parts, turn.name, turn.at))
+        self._owed += slots
+
+    def _append(self, turn: Turn) -> None:
+        """Adds a turn, which has no parts where it held nothing but results, or merges it."""
+        last = self._turns[-1] if self._turns else None
+        if last is not None and last.role is turn.role and _one_speaker(last, turn):
+            last.parts += turn.parts
+            return
+        if self._owed:
+            answering = turn if turn.role is _USER else Turn(_USER, [])
+            self._begin_with_results(answering)
+            if answering is turn:
+                return
+        if turn.parts:
+            self._turns.append(turn)
+
+    def _begin_with_results(self, turn: Turn) -> None:
+        self._turns.append(turn)
+        self._places.append((turn, self._owed))
+        self._owed = []
+
+    def closed(self) -> list[Turn]:
+        """All turns."""
+        if self._owed:
+            self._begin_with_results(Turn(_USER, []))
+        for turn, slots in self._places:
+            turn.parts[:0] = [slot.result or self._placeholder(slot.call) for slot in slots]
+        return self._turns
+
+    def _placeholder(self, call: Call) -> Result:
+        self._losses.invent(call.at, f"the call {call.id!r} has no result: a placeholder is sent")
+        return Result(call.id, [Text(_NO_RESULT)], is_error=True, custom=call.custom)
+
+
+def _one_speaker(last: Turn, turn: Turn) -> bool:
+    role = turn.role
+    return turn.name == last.name and (role is _USER or role is _ASSISTANT)
 
 
 class _Slot(Struct, gc=False):
     """A call, and the place for its result.
 
-    ``run`` counts the runs of assistant turns; ``namesakes`` are the further calls of this one's
-    run to which the client gave the same id.
+    ``run`` is the run of assistant turns that it stands in; ``namesakes`` are the further calls of
+    that run to which the client gave the same id.
     """
 
     call: Call
@@ -65,46 +132,23 @@ class _Slot(Struct, gc=False):
 
 
 class _Pairing:
-    """Finds the call that each result answers.
+    """Finds the call that each result answers; ``run`` counts the runs of assistant turns.
 
     Some upstreams number their calls anew in each answer (``call_0``), so an id means the latest
     call that bears it.
     """
 
     def __init__(self, losses: Losses) -> None:
+        self.run = 0
         self._losses = losses
         self._by_id: dict[str, _Slot] = {}
         self._latest: deque[_Slot] = deque()
-        self._run = 0
         self._calls = 0
 
-    def read(self, turn: Turn) -> tuple[Turn, list[_Slot]] | None:
-        """The turn without empty text and results, perhaps empty; the slots of its calls.  None
-        where it says nothing at all."""
-        parts: list[Part] = []
-        slots: list[_Slot] = []
-        answers = False
-        for part in turn.parts:
-            if type(part) is Text:
-                if part.text:
-                    parts.append(part)
-            elif type(part) is Call:
-                slots.append(slot := self._slot(part))
-                parts.append(slot.call)
-            elif type(part) is Result:
-                answers = True
-                parts += self._answer(part)
-            else:
-                parts.append(part)
-        if not parts and not answers:
-            return None
-        if turn.role is not _ASSISTANT:
-            self._run += 1
-        return Turn(turn.role, parts, turn.name, turn.at), slots
-
-    def _slot(self, call: Call) -> _Slot:
+    def slot(self, call: Call) -> _Slot:
+        """The slot of a call; its call has an id of its own."""
         self._calls += 1
-        run, latest = self._run, self._latest
+        run, latest = self.run, self._latest
         first = self._by_id.get(call.id)
         if first is None or first.run != run:
             slot = _Slot(call if call.id else self._renamed(call), run)
@@ -125,7 +169,7 @@ class _Pairing:
             self._losses.invent(call.at, "the call has no id")
         return replace(call, id=derived_id("call_", call.id, call.name, self._calls))
 
-    def _answer(self, result: Result) -> list[Part]:
+    def answer(self, result: Result) -> list[Part]:
         """Puts ``result`` where it belongs; what stays in its place instead."""
         slot = self._find(result.call_id)
         if slot is not None:
@@ -161,44 +205,3 @@ def _unanswered(slots: deque[_Slot] | None) -> _Slot | None:
         if slot.result is None:
             return slot
     return None
-
-
-class _Layout:
-    """The turns so far, and the calls of the last one that still wait for their place."""
-
-    def __init__(self, losses: Losses) -> None:
-        self.turns: list[Turn] = []
-        self._losses = losses
-        self._owed: list[_Slot] = []
-
-    def add(self, turn: Turn, slots: list[_Slot]) -> None:
-        last = self.turns[-1] if self.turns else None
-        if last is not None and last.role is turn.role and _one_speaker(last, turn):
-            last.parts += turn.parts
-        else:
-            if self._owed:
-                if turn.role is _USER:
-                    turn.parts[:0] = self._results()
-                else:
-                    self.turns.append(Turn(_USER, self._results()))
-            if turn.parts:
-                self.turns.append(turn)
-        self._owed += slots
-
-    def close(self) -> None:
-        if self._owed:
-            self.turns.append(Turn(_USER, self._results()))
-
-    def _results(self) -> list[Part]:
-        results: list[Part] = [slot.result or self._placeholder(slot.call) for slot in self._owed]
-        self._owed = []
-        return results
-
-    def _placeholder(self, call: Call) -> Result:
-        self._losses.invent(call.at, f"the call {call.id!r} has no result: a placeholder is sent")
-        return Result(call.id, [Text(_NO_RESULT)], is_error=True, custom=call.custom)
-
-
-def _one_speaker(last: Turn, turn: Turn) -> bool:
-    role = turn.role
-    return turn.name == last.name and (role is _USER or role is _ASSISTANT)
