@@ -75,7 +75,8 @@ class ToolSchemaConversion:
             self.vendor,
             lambda turns: self.thinking.restore(self.vendor, turns),
         )
-        _refuse_references(scope, converted.request)
+        if client.name == "responses":
+            _refuse_references(scope, converted.request)
         losses = converted.losses.entries
         if losses and self.upstream.on_loss == "reject":
             _reject(losses)
@@ -111,13 +112,13 @@ class _Conversion(AnswerSend):
         return status, [*headers, *report(self._exchange.losses)]
 
     def events(self, events: list[Event]) -> list[Event]:
-        return self._conversion.events(events, repaired=self.came_decoded)
+        return self._conversion.stream.events(events, repaired=self.came_decoded)
 
     def last_events(self) -> list[Event]:
-        return self._conversion.close(repaired=self.came_decoded)
+        return self._conversion.stream.close(repaired=self.came_decoded)
 
     def broken_off(self, error: UpstreamError) -> list[Event]:
-        return self._conversion.broken_off(failure.from_exception(error))
+        return self._conversion.stream.broken_off(failure.from_exception(error))
 
     def body(self, status: int, headers: Headers, body: bytes) -> tuple[int, Headers, bytes]:
         kind = b"application/json"

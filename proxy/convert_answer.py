@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 from toolwire.proxy.errors import BadUpstreamAnswer
 from toolwire.proxy.protocols import json, sse
-from toolwire.proxy.protocols.codec import Codec
+from toolwire.proxy.protocols.codec import Codec, StreamReader, StreamRepair, StreamWriter
 from toolwire.proxy.protocols.collect import Collector
 from toolwire.proxy.protocols.convert import Converted
 from toolwire.proxy.protocols.neutral import (
@@ -45,13 +46,18 @@ class AnswerConversion:
         self._vendor = vendor
         self.streaming = converted.request.stream
         self._think_tags = think_tags
-        self._repair = upstream.stream_repair(think_tags=think_tags)
-        self._reader = upstream.stream_reader()
-        self._restorer = Restorer(converted.renaming, vendor)
-        self._collector = Collector()
-        self._writer = client.stream_writer(converted.request) if self.streaming else None
 
-    # whole answers --------------------------------------------------------------------------
+    @cached_property
+    def stream(self) -> StreamConversion:
+        """The answer as a stream, for a client that asked for one."""
+        return StreamConversion(
+            self._upstream.stream_repair(think_tags=self._think_tags),
+            self._upstream.stream_reader(),
+            Restorer(self._renaming, self._vendor),
+            self._client.stream_writer(self._request),
+            self._remember,
+        )
+
     def error(self, status: int, body: bytes) -> bytes:
         """An upstream's error in the client's shape."""
         return json.encode(self._client.write_failure(self._upstream.read_failure(status, body)))
@@ -80,16 +86,34 @@ class AnswerConversion:
 
     def collected(self, body: bytes) -> dict[str, Any]:
         """A stream that came though none was asked for, as the document of a whole answer."""
-        events = [*self._repair.feed(_events(body)), *self._repair.close()]
-        return self._upstream.collected(events)
+        repair = self._upstream.stream_repair(think_tags=self._think_tags)
+        return self._upstream.collected([*repair.feed(_events(body)), *repair.close()])
 
     def spelled_out(self, document: Any) -> list[Event]:
         """A whole answer that came though a stream was asked for, as a stream."""
         self._upstream.read_answer(self._repaired(document))  # an error is none
         told = self._upstream.spelled_out(document, self._document)
-        return [*self.events(told), *self.close()]
+        return [*self.stream.events(told), *self.stream.close()]
 
-    # streams --------------------------------------------------------------------------------
+
+class StreamConversion:
+    """One answer's stream."""
+
+    def __init__(
+        self,
+        repair: StreamRepair,
+        reader: StreamReader,
+        restorer: Restorer,
+        writer: StreamWriter,
+        remember: Callable[[list[Part]], None],
+    ) -> None:
+        self._repair = repair
+        self._reader = reader
+        self._restorer = restorer
+        self._writer = writer
+        self._remember = remember
+        self._collector = Collector()
+
     def events(self, events: list[Event], *, repaired: bool = False) -> list[Event]:
         """What the client gets for these events of the upstream; ``repaired``: somebody has done
         so, and they are well-formed."""
@@ -125,8 +149,6 @@ class AnswerConversion:
         return restored
 
     def _written(self, events: list[StreamEvent]) -> list[Event]:
-        if self._writer is None:
-            raise RuntimeError("the client asked for no stream")
         write = self._writer.write
         return [wire for event in events for wire in write(event)]
 
