@@ -29,7 +29,6 @@ from toolwire.proxy.protocols.neutral import (
     Losses,
     Request,
     Result,
-    Text,
     Thinking,
     Tool,
     Turn,
@@ -97,10 +96,16 @@ def convert_request(
         restore(turns)
     target = replace(request, turns=turns)
     renaming = Renaming()
-    others = [part for turn in turns for part in turn.parts if type(part) is not Text]
-    calls = [part for part in others if type(part) is Call]
-    results = [part for part in others if type(part) is Result]
-    _keep_from_others([part for part in others if type(part) is Thinking], vendor, losses)
+    calls: list[Call] = []
+    results: list[Result] = []
+    for turn in turns:
+        for part in turn.parts:
+            if type(part) is Call:
+                calls.append(part)
+            elif type(part) is Result:
+                results.append(part)
+            elif type(part) is Thinking:
+                _keep_from_others(part, vendor, losses)
     if not quirks.custom_tools:
         _wrap_freeform(target, calls, results, renaming)
     _rename(target, calls, quirks, renaming)
@@ -112,14 +117,13 @@ def convert_request(
     return Converted(written, request, renaming, losses)
 
 
-def _keep_from_others(thoughts: list[Thinking], vendor: str, losses: Losses) -> None:
+def _keep_from_others(thought: Thinking, vendor: str, losses: Losses) -> None:
     """Takes signatures and ciphertext of another vendor off: they mean nothing here."""
-    for thought in thoughts:
-        if thought.vendor not in (None, vendor):
-            if thought.at:
-                losses.drop(thought.at, f"it was signed by {thought.vendor}, not by {vendor}")
-            thought.signature = thought.redacted = thought.encrypted = None
-            thought.origin = thought.vendor = thought.id = None
+    if thought.vendor not in (None, vendor):
+        if thought.at:
+            losses.drop(thought.at, f"it was signed by {thought.vendor}, not by {vendor}")
+        thought.signature = thought.redacted = thought.encrypted = None
+        thought.origin = thought.vendor = thought.id = None
 
 
 def _wrap_freeform(

@@ -54,21 +54,20 @@ class _Layout:
         self._losses = losses
         self._pairing = _Pairing(losses)
         self._turns: list[Turn] = []
-        self._owed: list[_Slot] = []
         self._places: list[tuple[Turn, list[_Slot]]] = []
+        self._placed = 0
 
     def add(self, turn: Turn) -> None:
         pairing = self._pairing
+        earlier = len(pairing.slots)
         parts: list[Part] = []
-        slots: list[_Slot] = []
         answers = False
         for part in turn.parts:
             if type(part) is Text:
                 if part.text:
                     parts.append(part)
             elif type(part) is Call:
-                slots.append(slot := pairing.slot(part))
-                parts.append(slot.call)
+                parts.append(pairing.slot(part).call)
             elif type(part) is Result:
                 answers = True
                 parts += pairing.answer(part)
@@ -78,32 +77,32 @@ class _Layout:
             return
         if turn.role is not _ASSISTANT:
             pairing.run += 1
-        self._append(Turn(turn.role, parts, turn.name, turn.at))
-        self._owed += slots
-
-    def _append(self, turn: Turn) -> None:
-        """Adds a turn, which has no parts where it held nothing but results, or merges it."""
         last = self._turns[-1] if self._turns else None
         if last is not None and last.role is turn.role and _one_speaker(last, turn):
-            last.parts += turn.parts
-            return
-        if self._owed:
+            last.parts += parts
+        else:
+            self._append(Turn(turn.role, parts, turn.name, turn.at), earlier)
+
+    def _append(self, turn: Turn, earlier: int) -> None:
+        """Adds a turn, after the results of the calls that are ``earlier``.  It has no parts where
+        it held nothing but results."""
+        if self._placed < earlier:
             answering = turn if turn.role is _USER else Turn(_USER, [])
-            self._begin_with_results(answering)
+            self._begin_with_results(answering, earlier)
             if answering is turn:
                 return
         if turn.parts:
             self._turns.append(turn)
 
-    def _begin_with_results(self, turn: Turn) -> None:
+    def _begin_with_results(self, turn: Turn, earlier: int) -> None:
         self._turns.append(turn)
-        self._places.append((turn, self._owed))
-        self._owed = []
+        self._places.append((turn, self._pairing.slots[self._placed : earlier]))
+        self._placed = earlier
 
     def closed(self) -> list[Turn]:
         """All turns."""
-        if self._owed:
-            self._begin_with_results(Turn(_USER, []))
+        if self._placed < (calls := len(self._pairing.slots)):
+            self._begin_with_results(Turn(_USER, []), calls)
         for turn, slots in self._places:
             turn.parts[:0] = [slot.result or self._placeholder(slot.call) for slot in slots]
         return self._turns
@@ -132,34 +131,31 @@ class _Slot(Struct, gc=False):
 
 
 class _Pairing:
-    """Finds the call that each result answers; ``run`` counts the runs of assistant turns.
+    """Finds the call that each result answers.
 
     Some upstreams number their calls anew in each answer (``call_0``), so an id means the latest
-    call that bears it.
+    call that bears it.  ``slots`` are those of all calls so far, ``run`` counts the runs of
+    assistant turns.
     """
 
     def __init__(self, losses: Losses) -> None:
+        self.slots: list[_Slot] = []
         self.run = 0
         self._losses = losses
         self._by_id: dict[str, _Slot] = {}
-        self._latest: deque[_Slot] = deque()
-        self._calls = 0
+        self._next = 0
 
     def slot(self, call: Call) -> _Slot:
         """The slot of a call; its call has an id of its own."""
-        self._calls += 1
-        run, latest = self.run, self._latest
         first = self._by_id.get(call.id)
-        if first is None or first.run != run:
-            slot = _Slot(call if call.id else self._renamed(call), run)
+        if first is None or first.run != self.run:
+            slot = _Slot(call if call.id else self._renamed(call), self.run)
             self._by_id[call.id] = slot
         else:
-            slot = _Slot(self._renamed(call), run)
+            slot = _Slot(self._renamed(call), self.run)
             first.namesakes = first.namesakes or deque()
             first.namesakes.append(slot)
-        if latest and latest[0].run != run:
-            latest.clear()
-        latest.append(slot)
+        self.slots.append(slot)
         return slot
 
     def _renamed(self, call: Call) -> Call:
@@ -167,7 +163,7 @@ class _Pairing:
             self._losses.coerce(call.at, f"another call of this turn has the id {call.id!r} too")
         else:
             self._losses.invent(call.at, "the call has no id")
-        return replace(call, id=derived_id("call_", call.id, call.name, self._calls))
+        return replace(call, id=derived_id("call_", call.id, call.name, len(self.slots) + 1))
 
     def answer(self, result: Result) -> list[Part]:
         """Puts ``result`` where it belongs; what stays in its place instead."""
@@ -191,10 +187,20 @@ class _Pairing:
         if first is not None and (slot := _unanswered(first.namesakes)) is not None:
             return slot
         if not call_id:
-            return _unanswered(self._latest)
+            return self._next_of_last_run()
         if first is None and (nameless := self._by_id.get("")) is not None:
             # the client made up an id for a call that came without one
             return nameless if nameless.result is None else _unanswered(nameless.namesakes)
+        return None
+
+    def _next_of_last_run(self) -> _Slot | None:
+        """The first call without a result in the last run that has calls."""
+        slots = self.slots
+        while self._next < len(slots):
+            slot = slots[self._next]
+            self._next += 1
+            if slot.run == slots[-1].run and slot.result is None:
+                return slot
         return None
 
 
