@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from toolwire.proxy.protocols.codec import Quirks
 from toolwire.proxy.protocols.neutral import (
+    DocumentPart,
     Losses,
     Part,
     Refusal,
@@ -77,8 +78,11 @@ def parameters(schema: dict[str, Any] | None) -> dict[str, Any]:
 
 
 def marked_as_failed(parts: list[Part]) -> list[Part]:
-    """The parts of a failed result; the first text says that it is one."""
+    """The parts of a failed result; the first text says that it is one, and so begins with it: a
+    document before may be written as text, too."""
     for place, part in enumerate(parts):
+        if isinstance(part, DocumentPart):
+            break
         if isinstance(part, Text | Refusal):
             if part.text.lower().startswith("error"):
                 return parts

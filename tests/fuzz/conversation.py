@@ -1,140 +1,225 @@
-"""A request as people mean it; ``spoken_…`` is how each protocol says it."""
+"""What a request means, whichever protocol says it.
+
+``conversation_chat``, ``conversation_messages`` and ``conversation_responses`` write and read one;
+they share no code with the gateway.  ``settled`` levels out what is only a way of saying it.
+"""
 
 from __future__ import annotations
 
+import itertools
+import json
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from hypothesis import strategies as st
-
 Json = dict[str, Any]
-ERROR = "Error: "
-"""How chat and responses, which have no field for it, say that a tool failed."""
+
+ELSEWHERE = "[The result is in the next user message.]"
+_ERROR = re.compile(r"\AError(: |\n|\Z)")
 
 
 @dataclass
-class Call:
-    id: str
-    name: str
-    arguments: Json
+class Said:
+    """A value, and its path in the document that says it."""
+
+    value: Any
+    at: str = field(default="", compare=False)
 
 
 @dataclass
-class Result:
-    call_id: str
-    text: str
+class Piece:
+    """``kind``: text, refusal, image, file, thinking, sealed, call, freeform, result or opaque.
+
+    ``value``: text, the URL of an image, (name, media type, data) of a file, the arguments of a
+    call.  ``id`` is that of a call, or the signature of thinking; ``name`` is the tool's, or who
+    signed.  ``beside``: what the protocol lets stand beside it.  ``inside``: of a result.
+    """
+
+    kind: str
+    value: Any = None
+    id: str = ""
+    name: str = ""
+    beside: dict[str, Said] = field(default_factory=dict)
+    inside: list[Piece] = field(default_factory=list)
     failed: bool = False
+    at: str = field(default="", compare=False)
 
 
 @dataclass
 class Turn:
-    """What one side says: the user text, images and results, the assistant text and calls."""
+    """``role``: system, developer, user or assistant."""
 
-    speaker: str
-    text: str = ""
-    images: list[str] = field(default_factory=list)
-    calls: list[Call] = field(default_factory=list)
-    results: list[Result] = field(default_factory=list)
+    role: str
+    pieces: list[Piece]
+    name: Said | None = None
+    at: str = field(default="", compare=False)
 
 
 @dataclass
 class Tool:
-    name: str
-    description: str
-    schema: Json
+    """``kind``: function, freeform (``schema`` is its grammar) or hosted (``schema`` is all)."""
+
+    kind: str
+    name: str = ""
+    description: str | None = None
+    schema: Any = None
+    beside: dict[str, Said] = field(default_factory=dict)
+    at: str = field(default="", compare=False)
 
 
 @dataclass
 class Conversation:
-    """``choice``: auto, none, required, or the name of a tool with a colon before it."""
+    """``facts``: everything else, by a name of its own: ``choice`` is a mode, or a tool's name
+    with a colon before it; ``allowed`` the names that it may be of."""
 
     turns: list[Turn]
-    system: str = ""
     tools: list[Tool] = field(default_factory=list)
-    choice: str = "auto"
-    parallel: bool = True
-    max_tokens: int = 100
-    temperature: float | None = None
-    stop: list[str] = field(default_factory=list)
-    schema: Json | None = None
-    stream: bool = False
+    facts: dict[str, Said] = field(default_factory=dict)
 
 
-def without_none(**fields: Any) -> Json:
-    return {name: value for name, value in fields.items() if value is not None}
+# -------------------------------------------------------------------------------------- JSON
+@dataclass
+class Raw:
+    """JSON text that stands in a document as it is."""
+
+    text: str
 
 
-def turn_of(said: Conversation, speaker: str) -> Turn:
-    """The turn of this speaker that is under way, or a new one."""
-    if not said.turns or said.turns[-1].speaker != speaker:
-        said.turns.append(Turn(speaker))
-    return said.turns[-1]
+def dumps(document: Any) -> bytes:
+    """With every character beyond ASCII as an escape: half a surrogate pair has no other form."""
+
+    def hidden(raw: Raw | Decimal) -> str:
+        text = raw.text if isinstance(raw, Raw) else str(raw)
+        return "raw:" + text.encode().hex()
+
+    text = json.dumps(document, default=hidden)
+    return re.sub(
+        r'"raw:([0-9a-f]*)"', lambda found: bytes.fromhex(found[1]).decode(), text
+    ).encode()
 
 
-def blocks_of(content: Any) -> list[Json]:
-    return [{"type": "text", "text": content}] if isinstance(content, str) else content
+def loads(text: str | bytes) -> Any:
+    """With every number as the ``Decimal`` that it is, however long."""
+    return json.loads(text, parse_int=_number, parse_float=_number, parse_constant=_refused)
 
 
-def text_of(content: Any) -> str:
-    return "".join(block["text"] for block in blocks_of(content) if "text" in block)
+def _number(text: str) -> Decimal | str:
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        return f"number {text}"
 
 
-def marked_result(call_id: str, text: str) -> Result:
-    return Result(call_id, text.removeprefix(ERROR), text.startswith(ERROR))
+def _refused(name: str) -> None:
+    raise ValueError(name)
 
 
-_WORDS = st.text("ab\u00e9\U0001f600 .\n", max_size=6).map(lambda text: f"w{text}w")
-_IDS = st.from_regex(r"call_[a-zA-Z0-9_-]{1,9}", fullmatch=True)
-_NAMES = st.from_regex(r"[a-zA-Z][a-zA-Z0-9_-]{0,9}", fullmatch=True)
-_VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=4) | st.just(1.5),
-    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner),
-    max_leaves=5,
-)
-_OBJECTS = st.dictionaries(st.text(max_size=3), _VALUES, max_size=3)
-_SCHEMAS = st.dictionaries(_NAMES, st.sampled_from([{"type": "string"}, {"enum": [1, "a"]}]))
-_IMAGES = st.sampled_from(["https://a.example/b.png", "data:image/png;base64,iVBORw0KGgo="])
+def exact(value: Any, *, ordered: bool = False) -> Any:
+    """``value`` so that equal means equal: 1 is not true.  ``ordered``: the keys' order counts."""
+    if isinstance(value, dict):
+        pairs = value.items() if ordered else sorted(value.items())
+        return "object", [(key, exact(inner, ordered=ordered)) for key, inner in pairs]
+    if isinstance(value, list):
+        return "array", [exact(inner, ordered=ordered) for inner in value]
+    return type(value).__name__, value
 
 
-@st.composite
-def conversations(draw: st.DrawFn) -> Conversation:
-    """A conversation that each of the three protocols can hold: it begins and ends with the user,
-    and every call is answered."""
-    names = draw(st.lists(_NAMES, max_size=3, unique=True))
-    tools = [
-        Tool(name, draw(_WORDS), {"type": "object", "properties": draw(_SCHEMAS)}) for name in names
+def arguments_of(text: str, *, ordered: bool = True) -> Any:
+    """What the arguments of a call say; they may be no JSON."""
+    try:
+        return exact(loads(text if text.strip() else "{}"), ordered=ordered)
+    except ValueError:
+        return "no JSON", text
+
+
+# ------------------------------------------------------------------------------------ layout
+def settled(said: Conversation) -> Conversation:
+    """``said`` in the one layout: turns of one speaker together, results first and in the order of
+    their calls, thinking first and calls last; ids are the numbers of the calls."""
+    turns: list[Turn] = []
+    for turn in said.turns:
+        role = "system" if turn.role == "developer" else turn.role
+        last = turns[-1] if turns else None
+        leading = len(turns) == 1
+        if last and last.role == role and last.name == turn.name and (role != "system" or leading):
+            last.pieces += turn.pieces
+        elif turn.pieces:
+            turns.append(Turn(role, [*turn.pieces], turn.name))
+    numbers: dict[str, str] = {}
+    count = itertools.count()
+    for turn in turns:
+        turn.pieces = [_numbered(piece, numbers, count) for piece in turn.pieces]
+        turn.pieces.sort(key=_place)
+        turn.pieces = _joined(turn.pieces, "" if turn.role == "assistant" else "\n\n")
+    return _settled_tools(Conversation(turns, said.tools, dict(said.facts)))
+
+
+def _numbered(piece: Piece, numbers: dict[str, str], count: Iterator[int]) -> Piece:
+    if piece.kind in ("call", "freeform"):
+        numbers[piece.id] = f"{next(count):03}"
+        return replace(piece, id=numbers[piece.id])
+    if piece.kind == "result":
+        return _settled_result(replace(piece, id=numbers.get(piece.id, "?")))
+    return replace(piece, kind="text") if piece.kind == "refusal" else piece
+
+
+def _place(piece: Piece) -> tuple[int, str]:
+    first = {"result": 0, "thinking": 0, "sealed": 0, "call": 2, "freeform": 2}
+    return first.get(piece.kind, 1), piece.id if piece.kind == "result" else ""
+
+
+def _settled_result(result: Piece) -> Piece:
+    """Text before everything else; that it failed is a flag, whoever says it how."""
+    texts = _joined([piece for piece in result.inside if piece.kind in ("text", "refusal")], "\n")
+    media = [piece for piece in result.inside if piece.kind not in ("text", "refusal")]
+    failed = result.failed
+    if texts and texts[0].value.lower().startswith("error"):
+        failed = True
+        texts[0] = replace(texts[0], value=_ERROR.sub("", texts[0].value))
+    texts = [text for text in texts if text.value not in ("", ELSEWHERE if media else "")]
+    return replace(result, inside=[*texts, *media], failed=failed)
+
+
+def _joined(pieces: list[Piece], joiner: str) -> list[Piece]:
+    """``pieces``, plain neighbours among them as one."""
+    joined: list[Piece] = []
+    for piece in pieces:
+        last = joined[-1] if joined else None
+        plain = piece.kind in ("text", "thinking") and not piece.beside and not piece.id
+        if plain and last and last.kind == piece.kind and not last.beside and not last.id:
+            between = joiner if piece.kind == "text" else ""
+            joined[-1] = replace(last, value=last.value + between + piece.value)
+        else:
+            joined.append(piece)
+    return joined
+
+
+def _settled_tools(said: Conversation) -> Conversation:
+    """The tools that may be called; a switch that switches nothing is none."""
+    facts = said.facts
+    allowed = facts.pop("allowed", None)
+    said.tools = [
+        replace(tool, schema=_settled_schema(tool)) for tool in said.tools if _may_be(tool, allowed)
     ]
-    ids = draw(st.lists(_IDS, min_size=6, max_size=6, unique=True))
-    turns = [Turn("user", draw(_WORDS), draw(st.lists(_IMAGES, max_size=2)))]
-    for _ in range(draw(st.integers(0, 2))):
-        count = draw(st.integers(0, 3)) if names else 0
-        calls = [
-            Call(ids.pop(), draw(st.sampled_from(names)), draw(_OBJECTS)) for _ in range(count)
-        ]
-        turns.append(Turn("assistant", "" if calls and draw(st.booleans()) else draw(_WORDS)))
-        turns[-1].calls = calls
-        results = [Result(call.id, draw(_WORDS), draw(st.booleans())) for call in calls]
-        text = "" if results and draw(st.booleans()) else draw(_WORDS)
-        turns.append(Turn("user", text, results=results))
-    # Messages wants it closed, and has no word on parallel calls where there are none
-    schema = {"type": "object", "properties": draw(_SCHEMAS), "additionalProperties": False}
-    choices = ["auto", "none", "required", *(f":{name}" for name in names)]
-    choice = draw(st.sampled_from(choices)) if tools else "auto"
-    return Conversation(
-        turns,
-        system=draw(st.just("") | _WORDS),
-        tools=tools,
-        choice=choice,
-        parallel=draw(st.booleans()) or not tools or choice == "none",
-        max_tokens=draw(st.integers(1, 10_000)),
-        temperature=draw(st.sampled_from([None, 0, 0.5, 1])),
-        stop=draw(st.lists(_WORDS, max_size=3)),
-        schema=schema if draw(st.booleans()) else None,
-        stream=draw(st.booleans()),
-    )
+    if not said.tools or facts.get("choice") == Said("auto"):
+        facts.pop("choice", None)
+    if not said.tools or facts.get("choice") == Said("none") or facts.get("parallel") == Said(True):
+        facts.pop("parallel", None)
+    for name, usual in (("stream", False), ("stop", []), ("top_p", 1)):
+        if facts.get(name) == Said(usual):
+            del facts[name]
+    for tool in said.tools:
+        tool.beside = {name: one for name, one in tool.beside.items() if one.value is not False}
+    return said
 
 
-def without(said: Conversation, *names: str) -> Conversation:
-    """``said`` as a protocol holds it that has no such field."""
-    unsaid = Conversation([])
-    return replace(said, **{name: getattr(unsaid, name) for name in names})
+def _may_be(tool: Tool, allowed: Said | None) -> bool:
+    return allowed is None or tool.name in allowed.value
+
+
+def _settled_schema(tool: Tool) -> Any:
+    if tool.kind != "function":
+        return tool.schema
+    return {"type": "object", "properties": {}, **(tool.schema or {})}

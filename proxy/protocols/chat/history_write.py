@@ -132,10 +132,15 @@ class _Writer:
         return written
 
     def _follows(self, part: Part) -> bool:
-        """Whether a part of a result has no place in a ``tool`` message."""
+        """Whether a part of a result has no place in a ``tool`` message, but elsewhere."""
         if type(part) is Image:
-            return not self._quirks.tool_result_images
-        return type(part) is DocumentPart and part.source.text is None
+            return not self._quirks.tool_result_images and part.source.file_id is None
+        if type(part) is not DocumentPart:
+            return False
+        # text, and a document at a URL, is written as text
+        source = part.source
+        stored = source.file_id is not None and self._client != "messages"
+        return source.data is not None or stored
 
     def _label(self, call_id: str) -> str:
         name = self._names.get(call_id)

@@ -31,6 +31,9 @@ _PASSED_ON = frozenset(
 )
 """The fields of other protocols that mean the same here, and those that are only known here."""
 
+_OWN_NAMES = {"text.verbosity": "verbosity"}
+"""What Responses has elsewhere."""
+
 _OTHER_MEANING = {"messages": frozenset(("service_tier",))}
 """Names that a protocol has for something else."""
 
@@ -85,9 +88,10 @@ def _extra(request: Request, losses: Losses) -> dict[str, Any]:
     """The fields that keep their name; each other one is reported."""
     foreign = _OTHER_MEANING.get(request.protocol, frozenset())
     document: dict[str, Any] = {}
-    for name, value in request.extra.items():
+    for path, value in request.extra.items():
+        name = _OWN_NAMES.get(path, path)
         if request.protocol == "chat" or (name in _PASSED_ON and name not in foreign):
             document[name] = value
         else:
-            losses.drop(name, "Chat Completions has no such field")
+            losses.drop(path, "Chat Completions has no such field")
     return document

@@ -51,7 +51,7 @@ def _read_tool(tool: dict[str, Any], at: str) -> Tool:
         return _read_custom(required(tool, "custom", dict, at), f"{at}.custom", tool, at)
     if not kind:
         raise invalid(f"{at}.type", "is missing; it must be a string")
-    return HostedTool("chat", tool)
+    return HostedTool("chat", tool, at)
 
 
 def _read_function(

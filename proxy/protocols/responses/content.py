@@ -164,7 +164,11 @@ def _write_document(part: DocumentPart, client: Protocol, losses: Losses) -> dic
         return _file(part.name, "text/plain", data)
     if source.data is not None:
         return _file(part.name, source.media_type or PDF, source.data)
-    location = {"file_url": source.url} if source.url is not None else _file_id(source, client)
+    if source.url is not None:
+        if part.name is not None and client == "messages":
+            losses.drop(f"{part.at}.title", "a file at a URL has no name in Responses")
+        return {"type": "input_file", "file_url": source.url}
+    location = _file_id(source, client)
     if location is None:
         losses.drop(part.at, "a file of another vendor's storage")
         return None

@@ -104,6 +104,8 @@ class Items:
 
     def _call(self, call: Call) -> Item:
         drop_cache(call, self._losses)
+        for name in call.extra or ():
+            self._losses.drop(f"{call.at}.{name}", "Responses has no such field of a call")
         named = {"call_id": call.id, "name": call.name}
         if call.custom:
             return {"type": "custom_tool_call", **named, "input": call.arguments}

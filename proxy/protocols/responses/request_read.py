@@ -158,8 +158,9 @@ def _read_extra(document: dict[str, Any]) -> dict[str, Any]:
         if name not in _MODELLED and _DEFAULTS.get(name) != value
     }
     text = optional(document, "text", dict) or {}
-    if text.get("verbosity") is not None:
-        extra["verbosity"] = text["verbosity"]  # the name that chat has for it
+    for name, value in text.items():
+        if name != "format" and value is not None:
+            extra[f"text.{name}"] = value
     form = text.get("format")
     if isinstance(form, dict) and form.get("type") not in ("text", "json_object", "json_schema"):
         extra["text.format"] = form

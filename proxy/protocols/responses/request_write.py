@@ -172,7 +172,7 @@ def _write_extra(request: Request, losses: Losses, document: dict[str, Any]) -> 
             continue
         if name == "n":
             raise InvalidRequest("n must be 1: this upstream gives one answer", param="n")
-        if name == "verbosity" and request.protocol != "messages":
+        if name in ("verbosity", "text.verbosity") and request.protocol != "messages":
             document.setdefault("text", {})["verbosity"] = value
         elif name == "include" and request.protocol == "responses":
             document["include"] = [*document.get("include", ()), *value]

@@ -277,7 +277,7 @@ def test_tools() -> None:
         FunctionTool("f", "d", schema, strict=False, extra={"defer": True}, at="tools[0]"),
         FunctionTool("g", at="tools[1]"),
         CustomTool("h", format={"type": "grammar", **grammar}, at="tools[2]"),
-        HostedTool("chat", hosted),
+        HostedTool("chat", hosted, "tools[3]"),
     ]
 
 

@@ -147,7 +147,7 @@ class TestFields:
         assert request.extra == {
             "metadata": {"a": "b"},
             "truncation": "auto",
-            "verbosity": "low",
+            "text.verbosity": "low",
             "reasoning.mode": "pro",
             "include": ["web_search_call.results"],
             "brand_new": 1,
