@@ -17,6 +17,7 @@ from yarl import URL
 from toolwire.config.model import Upstream
 from toolwire.proxy.asgi import Message, Receive, Scope, Send
 from toolwire.proxy.errors import (
+    BadUpstreamAnswer,
     ClientDisconnected,
     UpstreamCut,
     UpstreamError,
@@ -132,7 +133,7 @@ class Forwarder:
         name = self.upstream.name
         headers = self._request_headers.of(scope, streamed=isinstance(body, Upload))
         try:
-            return await pool.ask(scope["method"], self._url(scope), headers, body)
+            answer = await pool.ask(scope["method"], self._url(scope), headers, body)
         except aiohttp.ConnectionTimeoutError:
             raise UpstreamUnreachable(
                 f"upstream {name!r} took no connection in {self.upstream.connect_seconds:g} s"
@@ -143,6 +144,10 @@ class Forwarder:
             raise UpstreamUnreachable(f"upstream {name!r}: {_reason(error)}") from None
         except aiohttp.ClientError as error:
             raise UpstreamError(f"upstream {name!r}: {_reason(error)}") from None
+        if not 200 <= answer.status <= 599:  # nobody asked for another protocol (101)
+            answer.close()
+            raise BadUpstreamAnswer(f"upstream {name!r} answered with the status {answer.status}")
+        return answer
 
     def _url(self, scope: Scope) -> URL:
         url = self._root + _tail(scope)
@@ -198,4 +203,6 @@ def _tail(scope: Scope) -> str:
 
 def _reason(error: BaseException) -> str:
     """What happened, in words: some of these exceptions say nothing themselves."""
+    if isinstance(error, aiohttp.ServerDisconnectedError) and not isinstance(error.message, str):
+        return "it closed the connection inside the head of its answer"  # which may hold a secret
     return str(error) or type(error).__name__

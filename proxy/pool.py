@@ -10,6 +10,8 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 import aiohttp
+from aiohttp.connector import Connection
+from aiohttp.tracing import Trace
 from multidict import CIMultiDict
 from yarl import URL
 
@@ -19,7 +21,6 @@ from toolwire.proxy.direct import MAX_HEADER_BYTES, READ_BYTES, Direct
 
 DNS_SECONDS = 60
 """How long the address of an upstream is remembered."""
-
 
 AT_ONCE_BYTES = 1024 * 1024
 """A larger body goes out piece by piece, as the upstream takes it."""
@@ -59,13 +60,15 @@ class Pool:
 
         Raises ``aiohttp.ClientError`` and its kinds.
         """
-        large = isinstance(body, bytes) and len(body) > AT_ONCE_BYTES
-        if self._direct is not None and not large and not isinstance(body, AsyncIterable):
+        data: BytesIO | bytes | AsyncIterable[bytes] | None = body
+        if isinstance(body, bytes) and len(body) > AT_ONCE_BYTES:
+            data = BytesIO(body)
+        elif self._direct is not None and (body is None or isinstance(body, bytes)):
             return await self._direct.ask(method, url, headers, body)
         return await self._session.request(
             method,
             url,
-            data=BytesIO(body) if large and isinstance(body, bytes) else body,
+            data=data,
             headers=CIMultiDict((name.decode("latin-1"), _text(value)) for name, value in headers),
             allow_redirects=False,
         )
@@ -75,8 +78,31 @@ class Pool:
         await self._session.close()
 
 
+class _Connector(aiohttp.TCPConnector):
+    """Uses no connection again on which something came while nobody was asking.
+
+    An upstream may say that it closes (408), or answer once too often; the next request would take
+    that for its own answer, and each one after it that of the request before.
+    https://www.rfc-editor.org/rfc/rfc9112#section-9.2
+    """
+
+    async def connect(
+        self,
+        req: aiohttp.ClientRequest,
+        traces: list[Trace],
+        timeout: aiohttp.ClientTimeout,  # noqa: ASYNC109
+    ) -> Connection:
+        """See ``aiohttp.BaseConnector``, which looks at this only when a connection comes back."""
+        for _ in range(self.limit + 1):
+            connection = await super().connect(req, traces, timeout)
+            if connection.protocol is not None and not connection.protocol.should_close:
+                return connection
+            connection.close()
+        raise aiohttp.ServerDisconnectedError("the upstream speaks before it is asked")
+
+
 def _open_session(upstream: Upstream, keep: bool, proxy: str | None) -> aiohttp.ClientSession:
-    connector = aiohttp.TCPConnector(
+    connector = _Connector(
         ssl=_tls(upstream),
         ttl_dns_cache=DNS_SECONDS,
         limit=upstream.max_connections,

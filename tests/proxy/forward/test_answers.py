@@ -60,6 +60,13 @@ async def test_status_headers_and_bytes_pass() -> None:
     assert (b"x-text", b"gr\xfc\xdfe") in answer.raw_headers
 
 
+@pytest.mark.parametrize("status", ["101 Switching Protocols", "600 What", "999 What"])
+async def test_a_status_that_no_client_can_take_is_a_502(status: str) -> None:
+    answer, body = await fetched(b"", [], status)
+    assert answer.status == 502
+    assert f"answered with the status {status[:3]}".encode() in body
+
+
 async def test_headers_of_one_hop_stay_behind() -> None:
     hop = [
         ("connection", "x-foo"),

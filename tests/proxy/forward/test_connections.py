@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 import aiohttp
 import pytest
@@ -121,6 +122,41 @@ async def test_a_connection_that_died_in_the_pool_is_replaced(first: Play, metho
         assert len(upstream.connections) == 2
 
 
+@pytest.mark.parametrize("pieces", [1, 2], ids=["whole", "upload"])
+@pytest.mark.parametrize("closing", [True, False], ids=["a-notice", "an-answer-too-many"])
+async def test_what_came_while_nobody_asked_is_nobody_s_answer(closing: bool, pieces: int) -> None:
+    async def answers_and_goes_on(connection: Connection) -> None:
+        await answers_once_and_closes(connection)
+        await idle.wait()
+        headers = [("connection", "close")] if closing else []
+        await connection.begin([*headers, ("content-length", "5")], "408 Request Timeout")
+        await connection.write(b"stray")
+        told.set()
+        await connection.until_closed()
+
+    async def body() -> AsyncIterator[bytes]:
+        for _ in range(pieces):
+            yield b"x" * 50_000
+
+    idle, told = asyncio.Event(), asyncio.Event()
+    async with (
+        playing(answers_and_goes_on, answers) as upstream,
+        gateway(settings_for(upstream.url)) as url,
+        aiohttp.ClientSession() as client,
+    ):
+        async with client.post(url + CHAT, json=ASK) as answer:
+            assert answer.status == 200
+            await answer.read()
+        await asyncio.sleep(0.05)  # until the connection is back in the pool
+        idle.set()
+        await told.wait()
+        await asyncio.sleep(0.05)  # until it has come through the sockets
+        data = json.dumps(ASK).encode() if pieces == 1 else body()
+        async with client.put(url + "/v1/files/1", data=data) as answer:
+            assert (answer.status, await answer.read()) == (200, ANSWER)
+        await eventually(lambda: upstream.connections[0].closed)
+
+
 @pytest.mark.parametrize("first", [closes_before_a_byte, resets_before_a_byte])
 @pytest.mark.parametrize("method", ["POST", "GET", "PUT"])
 async def test_a_connection_that_ends_before_a_byte_is_tried_once_more(
@@ -148,6 +184,22 @@ async def test_and_not_twice(part: Play, method: str) -> None:
         assert answer.status == 502
         assert (await answer.json())["error"]["code"] == "upstream_unreachable"
         assert len(upstream.connections) == 2
+
+
+async def test_a_head_that_broke_off_is_not_shown() -> None:
+    async def breaks_off(connection: Connection) -> None:
+        await connection.request()
+        await connection.write(b"HTTP/1.1 200 OK\r\nx-token: hush\r\ncont")
+
+    async with (
+        playing(breaks_off) as upstream,
+        gateway(settings_for(upstream.url)) as url,
+        aiohttp.ClientSession() as client,
+        client.post(url + CHAT, json=ASK) as answer,
+    ):
+        assert answer.status == 502
+        assert "inside the head" in (await answer.json())["error"]["message"]
+        assert "hush" not in await answer.text()
 
 
 async def part_of_a_body(connection: Connection) -> None:
