@@ -114,7 +114,8 @@ def _answer_in(body: bytes) -> dict[str, Any]:
     if not answered and document.get("object") != "response":
         read = failure.read_document(200, document)
         if read is not None:
-            raise BadUpstreamAnswer(read.message)
+            code = read.code if isinstance(read.code, str) else None
+            raise BadUpstreamAnswer(read.message, code=code)
     return document
 
 

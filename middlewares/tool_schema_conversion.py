@@ -127,6 +127,7 @@ class _Conversion(AnswerSend):
         elif not self._conversion.streaming:
             answer = self._conversion.collected(body) if is_stream(headers) else _parsed(body)
             body = json.encode(self._conversion.answer(answer))
+            self._exchange.losses += self._conversion.losses.entries
         else:
             body = sse.encode(self._conversion.spelled_out(_parsed(body)))
             kind = b"text/event-stream; charset=utf-8"

@@ -15,6 +15,7 @@ from toolwire.proxy.protocols.neutral import (
     Answer,
     Call,
     Failure,
+    Losses,
     Part,
     StreamEvent,
     StreamFailure,
@@ -25,7 +26,8 @@ from toolwire.proxy.protocols.sse import Event
 
 
 class AnswerConversion:
-    """One answer.  ``remember`` is told its parts, so that thinking can be put back later."""
+    """One answer.  ``remember`` is told its parts, so that thinking can be put back later;
+    ``losses`` are what a whole one could not carry, by the path in the client's answer."""
 
     def __init__(
         self,
@@ -46,6 +48,7 @@ class AnswerConversion:
         self._vendor = vendor
         self.streaming = converted.request.stream
         self._think_tags = think_tags
+        self.losses = Losses()
 
     @cached_property
     def stream(self) -> StreamConversion:
@@ -64,7 +67,7 @@ class AnswerConversion:
 
     def answer(self, document: Any) -> dict[str, Any]:
         """A whole answer, as a document of the upstream's protocol."""
-        return self._client.write_answer(self._read(document), self._request)
+        return self._client.write_answer(self._read(document), self._request, self.losses)
 
     def _read(self, document: Any) -> Answer:
         answer = self._upstream.read_answer(self._repaired(document))

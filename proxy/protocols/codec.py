@@ -131,7 +131,7 @@ class Codec(Protocol):
     def read_answer(self, document: dict[str, Any]) -> Answer:
         """Lenient; raises ``BadUpstreamAnswer`` for what is no answer of this protocol at all."""
 
-    def write_answer(self, answer: Answer, request: Request) -> dict[str, Any]:
+    def write_answer(self, answer: Answer, request: Request, losses: Losses) -> dict[str, Any]:
         """``request`` is the client's, for the fields that an answer echoes."""
 
     def read_failure(self, status: int, body: bytes) -> Failure:

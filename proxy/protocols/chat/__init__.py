@@ -39,8 +39,8 @@ class _ChatCodec:
     def read_answer(self, document: dict[str, Any]) -> Answer:
         return read_answer(document)
 
-    def write_answer(self, answer: Answer, request: Request) -> dict[str, Any]:
-        return write_answer(answer, request)
+    def write_answer(self, answer: Answer, request: Request, losses: Losses) -> dict[str, Any]:
+        return write_answer(answer, request, losses)
 
     def read_failure(self, status: int, body: bytes) -> Failure:
         return failures.read_body(status, body)

@@ -43,6 +43,10 @@ class _Call:
         arguments = self.arguments().strip()
         return bool(arguments) and not oddities.is_object(arguments)
 
+    def is_whole(self) -> bool:
+        """Whether it has all of its arguments, as far as can be told."""
+        return oddities.is_object(self.arguments())
+
     def add(self, text: str) -> str:
         """Notes more arguments; what is new in them, for some upstreams say all so far again.
 
@@ -82,6 +86,8 @@ class Calls:
             return False
         text = body.input if isinstance(body, CustomDelta) else body.arguments
         if text is None or text[:1] == "{":  # an object inside of the arguments, or all over again
+            return False
+        if text == "null" and not call.custom and not call.arguments():
             return False
         call.pieces.append(text)
         return True
@@ -123,6 +129,9 @@ class Calls:
         if given is not None and not isinstance(given, str):
             count("arguments_not_text")
         elif given is None:
+            count("arguments_null")
+        if text == "null" and not custom and not call.arguments():
+            text = ""
             count("arguments_null")
         body[text_field] = call.add(text)
         if body[text_field] != text:
@@ -190,10 +199,12 @@ class Calls:
                 # some count the pieces, not the calls: then the id is the same and no name comes
                 return None if name else same_id
             return None if _begins_anew(call, id, name, text) else call
-        if same_id is not None or id:
+        if same_id is not None:
             return same_id
         last = self._calls[-1] if self._calls else None
-        if last is None or not name:
+        if last is None or (id and (name or not last.name or last.is_whole())):
+            return None
+        if id or not name:  # some give each piece an id of its own
             return last
         return last if not last.name or (last.name == name and last.is_cut()) else None
 

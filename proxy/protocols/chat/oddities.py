@@ -70,3 +70,12 @@ def is_object(text: str) -> bool:
         return isinstance(json.decode(text), dict)
     except ValueError:
         return False
+
+
+def encoded_twice(text: str) -> str | None:
+    """The JSON object that is written in a JSON string; None for anything else."""
+    try:
+        inner = json.decode(text)
+    except ValueError:
+        return None
+    return inner if isinstance(inner, str) and is_object(inner) else None

@@ -20,6 +20,7 @@ from toolwire.proxy.protocols.identifiers import random_id
 from toolwire.proxy.protocols.neutral import (
     Answer,
     Call,
+    Losses,
     Opaque,
     Part,
     Refusal,
@@ -122,8 +123,10 @@ _CALL_FIELDS = frozenset({"id", "type", "index", "function", "custom", "cache_co
 
 
 # ------------------------------------------------------------------------------------- write
-def write_answer(answer: Answer, request: Request) -> dict[str, Any]:
+def write_answer(answer: Answer, request: Request, losses: Losses) -> dict[str, Any]:
     """A ``chat.completion`` with one choice."""
+    if any(isinstance(part, Text) and part.citations is not None for part in answer.parts):
+        losses.drop("choices[0].message.annotations", "citations are not carried across protocols")
     calls = [part for part in answer.parts if isinstance(part, Call)]
     legacy, cut = is_legacy(request), answer.stop is Stop.LENGTH
     message = _write_message(answer.parts) | write_calls(calls, cut=cut, legacy=legacy)

@@ -38,8 +38,8 @@ class _MessagesCodec:
     def read_answer(self, document: dict[str, Any]) -> Answer:
         return response.read_answer(document)
 
-    def write_answer(self, answer: Answer, request: Request) -> dict[str, Any]:
-        return response.write_answer(answer, request)
+    def write_answer(self, answer: Answer, request: Request, losses: Losses) -> dict[str, Any]:
+        return response.write_answer(answer, request, losses)
 
     def read_failure(self, status: int, body: bytes) -> Failure:
         return failures.read_body(status, body)

@@ -16,6 +16,7 @@ from toolwire.proxy.protocols.messages.blocks_write import call_input
 from toolwire.proxy.protocols.neutral import (
     Answer,
     Call,
+    Losses,
     Opaque,
     Part,
     Refusal,
@@ -126,8 +127,12 @@ def _text(fields: dict[str, Any], name: str) -> str:
 
 
 # ------------------------------------------------------------------------------------ writing
-def write_answer(answer: Answer, request: Request) -> dict[str, Any]:
-    blocks = [block for part in answer.parts if (block := write_block(part)) is not None]
+def write_answer(answer: Answer, request: Request, losses: Losses) -> dict[str, Any]:
+    blocks: list[dict[str, Any]] = []
+    for part in answer.parts:
+        if (block := write_block(part)) is not None:
+            _report(part, block, f"content[{len(blocks)}]", answer.stop, losses)
+            blocks.append(block)
     refused = any(isinstance(part, Refusal) for part in answer.parts)
     reason, sequence = write_stop(
         answer.stop,
@@ -147,6 +152,16 @@ def write_answer(answer: Answer, request: Request) -> dict[str, Any]:
     }
 
 
+def _report(part: Part, block: dict[str, Any], at: str, stop: Stop | None, losses: Losses) -> None:
+    """What of a part its block does not say."""
+    if isinstance(part, Text) and part.citations is not None and "citations" not in block:
+        losses.drop(f"{at}.citations", "citations are not carried across protocols")
+    # text that was cut short is no object; the stop reason tells of it
+    if isinstance(part, Call) and not block["input"] and stop is not Stop.LENGTH:
+        if not part.custom and call_input(part.arguments) is None:
+            losses.coerce(f"{at}.input", "the model wrote no JSON object")
+
+
 def write_block(part: Part) -> dict[str, Any] | None:
     """The block of an answer; None for a part that is empty or means nothing in Messages."""
     match part:
@@ -157,7 +172,6 @@ def write_block(part: Part) -> dict[str, Any] | None:
         case Thinking():
             return _write_thinking(part)
         case Call():
-            # text that was cut short is no object; the stop reason tells of it
             value = call_input((wrap_call(part) if part.custom else part).arguments)
             call_id = part.id or random_id("toolu_")
             return {"type": "tool_use", "id": call_id, "name": part.name, "input": value or {}}

@@ -9,7 +9,7 @@ from typing import Any
 
 from toolwire.proxy.protocols import json
 from toolwire.proxy.protocols.identifiers import random_id
-from toolwire.proxy.protocols.neutral import Call, Opaque, Part, Refusal, Text, Thinking
+from toolwire.proxy.protocols.neutral import Call, Losses, Opaque, Part, Refusal, Text, Thinking
 from toolwire.proxy.protocols.responses.reasoning import read_reasoning, reasoning_item
 from toolwire.proxy.protocols.responses.wire import ID_PREFIX
 
@@ -72,10 +72,14 @@ def arguments_text(value: Any) -> str:
 
 # ----------------------------------------------------------------------------------- writing
 def write_output(
-    parts: list[Part], response_id: str, names: Names, *, unfinished: bool
+    parts: list[Part], response_id: str, names: Names, losses: Losses, *, unfinished: bool
 ) -> list[Item]:
     """The items of ``parts``; ``unfinished``: the last of them was cut short."""
     kept = [part for part in parts if is_item(part)]
+    for index, part in enumerate(kept):
+        if isinstance(part, Text) and part.citations is not None:
+            path = f"output[{index}].content[0].annotations"
+            losses.drop(path, "citations are not carried across protocols")
     return [
         write_item(
             part,

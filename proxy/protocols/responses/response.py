@@ -16,6 +16,7 @@ from toolwire.proxy.protocols.neutral import (
     Answer,
     Call,
     Failure,
+    Losses,
     Part,
     Refusal,
     Request,
@@ -159,7 +160,7 @@ def _text(value: Any) -> str:
 
 
 # ----------------------------------------------------------------------------------- writing
-def write_answer(answer: Answer, request: Request) -> dict[str, Any]:
+def write_answer(answer: Answer, request: Request, losses: Losses) -> dict[str, Any]:
     """``request`` is the client's: much of it is repeated."""
     response_id = response_id_for(answer.id)
     response = response_object(
@@ -171,7 +172,9 @@ def write_answer(answer: Answer, request: Request) -> dict[str, Any]:
     names = namespaced_names(request.document)
     stop = corrected_stop(answer.stop or Stop.DONE, answer.parts)
     unfinished = stop in REASONS
-    response["output"] = write_output(answer.parts, response_id, names, unfinished=unfinished)
+    response["output"] = write_output(
+        answer.parts, response_id, names, losses, unfinished=unfinished
+    )
     close_response(response, stop, answer.usage)
     return response
 

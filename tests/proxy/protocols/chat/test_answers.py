@@ -18,6 +18,7 @@ from toolwire.proxy.protocols.neutral import (
     Answer,
     Call,
     Failure,
+    Losses,
     Opaque,
     Part,
     Refusal,
@@ -44,7 +45,9 @@ def function_call(arguments: Any, **fields: Any) -> dict[str, Any]:
 
 
 def write(*parts: Part, stop: Stop | None = Stop.DONE, **fields: Any) -> dict[str, Any]:
-    document = CODEC.write_answer(Answer("msg_1", "claude", list(parts), stop, **fields), REQUEST)
+    document = CODEC.write_answer(
+        Answer("msg_1", "claude", list(parts), stop, **fields), REQUEST, Losses()
+    )
     SDK_ANSWER.validate_python(document, strict=True)
     return document
 
@@ -321,7 +324,7 @@ def test_nothing_that_an_upstream_answers_raises(document: dict[str, Any], messa
         CODEC.repair_answer(odd, think_tags=True)
         CODEC.usage_of(odd)
         try:
-            CODEC.write_answer(CODEC.read_answer(odd), REQUEST)
+            CODEC.write_answer(CODEC.read_answer(odd), REQUEST, Losses())
         except BadUpstreamAnswer as error:
             assert error.message
 
@@ -365,11 +368,15 @@ def test_a_client_that_gave_functions_gets_a_function_call() -> None:
         {"model": "m", "messages": [], "functions": [{"name": "f"}], "function_call": "auto"}
     )
     parts: list[Part] = [Text("a"), Call("c", "f", '{"x":1}'), Call("d", "f")]
-    (choice,) = CODEC.write_answer(Answer("i", "m", parts, Stop.CALLS), request)["choices"]
+    (choice,) = CODEC.write_answer(Answer("i", "m", parts, Stop.CALLS), request, Losses())[
+        "choices"
+    ]
     assert choice["finish_reason"] == "function_call"
     assert choice["message"]["function_call"] == {"name": "f", "arguments": '{"x":1}'}
     assert "tool_calls" not in choice["message"]
-    (choice,) = CODEC.write_answer(Answer("i", "m", [Text("a")], Stop.CALLS), request)["choices"]
+    (choice,) = CODEC.write_answer(Answer("i", "m", [Text("a")], Stop.CALLS), request, Losses())[
+        "choices"
+    ]
     assert choice["finish_reason"] == "stop"
     assert "function_call" not in choice["message"]
 

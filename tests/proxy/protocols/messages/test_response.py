@@ -16,6 +16,7 @@ from toolwire.proxy.protocols.neutral import (
     Answer,
     Call,
     Failure,
+    Losses,
     Opaque,
     Part,
     Refusal,
@@ -66,7 +67,7 @@ ANSWER = Answer(
 
 def written(*parts: Part, stop: Stop | None = Stop.DONE, sequence: str | None = None) -> Any:
     document = CODEC.write_answer(
-        Answer("msg_1", "m", list(parts), stop, stop_sequence=sequence), REQUEST
+        Answer("msg_1", "m", list(parts), stop, stop_sequence=sequence), REQUEST, Losses()
     )
     check_message(document)
     return document
@@ -78,7 +79,7 @@ def test_an_answer_is_read() -> None:
 
 
 def test_an_answer_is_written() -> None:
-    assert CODEC.write_answer(ANSWER, REQUEST) == DOCUMENT
+    assert CODEC.write_answer(ANSWER, REQUEST, Losses()) == DOCUMENT
 
 
 def test_an_answer_without_the_rest_is_an_answer() -> None:
@@ -193,7 +194,7 @@ def test_parts_are_written(part: Part, block: dict[str, Any] | None) -> None:
 
 
 def test_nothing_is_missing_where_nothing_is_known() -> None:
-    document = CODEC.write_answer(Answer("", "", [], None), REQUEST)
+    document = CODEC.write_answer(Answer("", "", [], None), REQUEST, Losses())
     check_message(document)
     assert document["model"] == "asked"
     assert document["usage"] == {
@@ -213,7 +214,9 @@ def test_nothing_is_missing_where_nothing_is_known() -> None:
     ],
 )
 def test_input_tokens_leave_the_cache_out(usage: Usage, counts: tuple[int, ...]) -> None:
-    document = CODEC.write_answer(Answer("i", "m", [], None, usage=usage), REQUEST)["usage"]
+    document = CODEC.write_answer(Answer("i", "m", [], None, usage=usage), REQUEST, Losses())[
+        "usage"
+    ]
     assert (
         tuple(
             document[name]
@@ -301,7 +304,7 @@ PARTS = st.one_of(
 @given(st.lists(PARTS, max_size=5), st.none() | st.sampled_from(list(Stop)))
 def test_any_answer_is_what_the_official_types_take(parts: list[Part], stop: Stop | None) -> None:
     document = written(*parts, stop=stop)
-    again = CODEC.write_answer(CODEC.read_answer(document), REQUEST)
+    again = CODEC.write_answer(CODEC.read_answer(document), REQUEST, Losses())
     assert again == document
 
 

@@ -11,6 +11,7 @@ from toolwire.proxy.protocols import json
 from toolwire.proxy.protocols.neutral import (
     Answer,
     Call,
+    Losses,
     Opaque,
     Part,
     Refusal,
@@ -29,7 +30,7 @@ def answer_to(document: dict[str, Any], parts: list[Part], stop: Stop, **fields:
     """The document that a client gets, after a check by the official types."""
     request = CODEC.read_request({"model": "m", "input": "hi", **document})
     answer = Answer("chatcmpl-1", "demo-model", parts, stop, created=1700000000, **fields)
-    written = json.decode(json.encode(CODEC.write_answer(answer, request)))
+    written = json.decode(json.encode(CODEC.write_answer(answer, request, Losses())))
     NATIVE.validate_json(json.encode(written))
     return written
 

@@ -120,7 +120,7 @@ def test_answers(path: tuple[Any, ...], value: Any) -> None:
     except BadUpstreamAnswer:
         return
     request = CODEC.read_request({"model": "m", "input": "hi"})
-    json.encode(CODEC.write_answer(answer, request))
+    json.encode(CODEC.write_answer(answer, request, Losses()))
 
 
 STREAM = numbered(whole_stream())

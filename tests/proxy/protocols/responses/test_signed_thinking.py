@@ -5,6 +5,7 @@ import pytest
 from toolwire.proxy.protocols import json
 from toolwire.proxy.protocols.neutral import (
     Answer,
+    Losses,
     Stop,
     Thinking,
 )
@@ -23,7 +24,7 @@ class TestSignedThinking:
     )
     def test_it_comes_back_in_the_next_request(self, thinking: Thinking) -> None:
         request = CODEC.read_request({"model": "m", "input": "hi"})
-        answer = CODEC.write_answer(Answer("x", "m", [thinking], Stop.DONE), request)
+        answer = CODEC.write_answer(Answer("x", "m", [thinking], Stop.DONE), request, Losses())
         sent_back = json.decode(json.encode(answer["output"]))
 
         (turn,) = CODEC.read_request({"model": "m", "input": sent_back}).turns
