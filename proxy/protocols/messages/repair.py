@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from toolwire.proxy.protocols import json
 from toolwire.proxy.protocols.identifiers import random_id
 from toolwire.proxy.protocols.messages.blocks_write import call_input
 
@@ -85,6 +86,25 @@ def _repair_call(block: dict[str, Any], repairs: Counter[str]) -> None:
         text = given if isinstance(given, str) else ""
         block["input"] = call_input(text) or {}
         repairs["tool_input_as_object"] += 1
+
+
+DELTA_TEXTS = {
+    "text_delta": "text",
+    "thinking_delta": "thinking",
+    "signature_delta": "signature",
+    "input_json_delta": "partial_json",
+}
+"""The field of a delta that has its text, by the type of the delta."""
+
+
+def repair_delta(delta: dict[str, Any]) -> bool:
+    """Makes the text of a delta text: some upstreams send the object itself, or null; whether it
+    was none."""
+    name = DELTA_TEXTS.get(str(delta.get("type")))
+    if name is None or isinstance(value := delta.get(name), str):
+        return False
+    delta[name] = "" if value is None else json.encode_text(value)
+    return True
 
 
 def repair_end(

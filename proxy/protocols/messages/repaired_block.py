@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import msgspec
@@ -9,6 +10,7 @@ from msgspec import Struct, field
 
 from toolwire.proxy.protocols import json
 from toolwire.proxy.protocols.messages.object_scan import ObjectScan
+from toolwire.proxy.protocols.messages.repair import DELTA_TEXTS
 from toolwire.proxy.protocols.sse import Event
 
 TAKEN_BY = {
@@ -26,6 +28,10 @@ PLAIN = ("text_delta", "thinking_delta", ARGUMENTS)
 
 class _Kind(Struct, gc=False):
     type: str = ""
+    text: str = ""
+    thinking: str = ""
+    partial_json: str = ""
+    signature: str = ""
 
 
 class DeltaHead(Struct, gc=False):
@@ -110,12 +116,14 @@ def start_for(kind: str, number: int | None) -> dict[str, Any]:
 
 
 def learned(data: bytes, index: int, kind: str) -> bytes:
-    """The beginning of a delta up to where its text may stand; b"" where that says too little."""
-    word = b'"%b"' % kind.encode()
-    prefix = data[: data.index(word) + len(word)] if word in data else b""
+    """The beginning of a delta up to and with the quotation mark that opens its text; b"" where
+    that says too little."""
+    name = DELTA_TEXTS[kind]
+    found = re.search(rb'"%b"\s*:\s*"' % name.encode(), data)
+    prefix = data[: found.end()] if found is not None else b""
     try:
-        found = json.decode(prefix + b"}}")
+        document = json.decode(prefix + b'"}}')
     except ValueError:
         return b""
-    whole = {"type": "content_block_delta", "index": index, "delta": {"type": kind}}
-    return prefix if found == whole else b""
+    whole = {"type": "content_block_delta", "index": index, "delta": {"type": kind, name: ""}}
+    return prefix if document == whole else b""

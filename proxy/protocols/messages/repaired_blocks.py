@@ -12,7 +12,7 @@ from typing import Any
 
 from toolwire.proxy.errors import BadUpstreamAnswer
 from toolwire.proxy.protocols import json
-from toolwire.proxy.protocols.messages.repair import repair_block
+from toolwire.proxy.protocols.messages.repair import repair_block, repair_delta
 from toolwire.proxy.protocols.messages.repaired_block import (
     ARGUMENTS,
     PLAIN,
@@ -103,6 +103,9 @@ class RepairedBlocks:
         if not isinstance(delta, dict):
             self._repairs["delta_missing"] += 1
             return []
+        if repair_delta(delta):
+            self._repairs["delta_not_text"] += 1
+            event = Event(json.encode(document), event.name)
         says = any(value for name, value in delta.items() if name != "type")
         kind = str(delta.get("type"))
         number = document.get("index") if type(document.get("index")) is int else None

@@ -223,6 +223,22 @@ class TestLate:
         assert documents(out)[-1]["type"] == "error"
 
 
+@pytest.mark.parametrize("told", [[{"x": 1}], [None, '{"x":1}'], ["", {"x": 1}], ['{"x":', 1, "}"]])
+def test_arguments_that_are_no_text(told: list[Any]) -> None:
+    deltas = [more("call", text) for text in told]
+    assert content(begin("call"), *deltas, end()) == ([{"x": 1}], {"delta_not_text": 1})
+
+
+@pytest.mark.parametrize("block", ["text", "thinking"])
+def test_a_text_that_is_null(block: str) -> None:
+    null: Any = None
+    said, repairs = content(
+        begin(block), more(block, "a"), more(block, null), more(block, "b"), end()
+    )
+    assert said == ["ab"]
+    assert repairs["delta_not_text"] == 1
+
+
 def test_fields_that_nobody_knows_stay_where_a_block_is_renumbered() -> None:
     odd = event("content_block_delta", index=4, delta={"type": "new_delta", "x": 1}, y=10**20)
     out, _ = fed(start(), begin("text", 4), odd, end(4), finish(), STOP)
