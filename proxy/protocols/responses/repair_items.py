@@ -154,12 +154,16 @@ class RepairedItems:
         """The last event: what only its response tells, as events if they are wanted; and whether
         the response had to be changed, for it lacked items or had other ids for them."""
         output = response.get("output")
+        ahead: list[Said] = []
         if not output:
+            status = str(response.get("status") or "completed")
+            for begun in list(self.by_index.values()) if tell else ():
+                if begun.done is None:
+                    ahead += self._tell_as_heard(begun, status)
             response["output"] = told = self.done_items()
             if told:
                 self._count("output")
-            return [], bool(told)
-        ahead: list[Said] = []
+            return ahead, bool(told)
         changed = False
         documents = [d for d in output if isinstance(d, dict)] if isinstance(output, list) else []
         known = matched(documents, self.by_index, self._index_of_id)
@@ -172,6 +176,15 @@ class RepairedItems:
         if changed:
             self._count("item_id")
         return ahead, changed
+
+    def _tell_as_heard(self, item: RepairedItem, status: str) -> list[Said]:
+        """The same of an item that the last event has not either."""
+        document = item.as_heard(status)
+        if document is None:
+            return []
+        for part in document.get("content") or ():
+            fill_part(part)
+        return self._tell(document, item)
 
     def _tell(self, document: dict[str, Any], item: RepairedItem | None) -> list[Said]:
         """What is missing of an item that only the last event has whole."""
@@ -215,7 +228,7 @@ class RepairedItems:
                 document["id"] = item_id
                 changes["item"] = document
                 self._count("item_id")
-        item = self.by_index[index] = RepairedItem(item_id, item_type, index, self._count)
+        item = self.by_index[index] = RepairedItem(item_id, document, index, self._count)
         self._current = index
         for name in (item_id, document.get("call_id")):
             if isinstance(name, str):

@@ -40,25 +40,34 @@ _AROUND = {
 }
 """The stem of the events that begin and end a part."""
 
-_PART_TYPE = {
-    PartKind.TEXT: "output_text",
-    PartKind.REFUSAL: "refusal",
-    PartKind.SUMMARY: "summary_text",
-}
+_PART_TYPE = {kind: name for name, kind in PART_KINDS.items()}
 
 
 class RepairedItem:
-    """An item: the id and index that all its events bear, the texts of its parts as their deltas
-    were heard, which of them were told to be whole, and the whole item once it is done."""
+    """An item: the id and index that all its events bear, how it began, the texts of its parts as
+    their deltas were heard, which of them were told to be whole, and the whole item once it is
+    done."""
 
-    __slots__ = ("_around", "_count", "done", "heard", "id", "index", "parts", "told", "type")
+    __slots__ = (
+        "_around",
+        "_begun",
+        "_count",
+        "done",
+        "heard",
+        "id",
+        "index",
+        "parts",
+        "told",
+        "type",
+    )
 
     def __init__(
-        self, item_id: str, item_type: str | None, index: int, count: Callable[[str], None]
+        self, item_id: str, begun: dict[str, Any], index: int, count: Callable[[str], None]
     ) -> None:
         self.id = item_id
-        self.type = item_type
+        self.type: str | None = begun.get("type")
         self.index = index
+        self._begun = begun
         self.heard: dict[Part, list[str]] = {}
         self.told: set[Part] = set()
         self.parts = 0
@@ -94,6 +103,24 @@ class RepairedItem:
         self._count("delta")
         fields = {**self.place(kind, number), "delta": whole[len(said) :], **_logprobs(kind)}
         return [*begun, (f"{kind.value}.delta", fields)]
+
+    def as_heard(self, status: str) -> dict[str, Any] | None:
+        """The whole item, where its deltas alone tell it; None where nothing was said."""
+        written = WRITTEN.get(str(self.type))
+        if not self.heard and written is None:
+            return None
+        document = {**self._begun, "id": self.id}
+        if self.type != "reasoning":
+            document["status"] = status
+        if written is not None:
+            empty = "{}" if written is PartKind.ARGUMENTS else ""
+            return {**document, wire.WHOLE_FIELD[written]: self.said(written, None) or empty}
+        lists: dict[str, list[dict[str, Any]]] = {}
+        for name, number in sorted(self.heard, key=lambda part: part[1] or 0):
+            kind = wire.DELTAS[name]
+            part = {"type": _PART_TYPE[kind], wire.WHOLE_FIELD[kind]: self.said(kind, number)}
+            lists.setdefault("summary" if kind is PartKind.SUMMARY else "content", []).append(part)
+        return document | lists
 
     def rest(self) -> list[Said]:
         """The events of its parts that an item lacks which is done."""

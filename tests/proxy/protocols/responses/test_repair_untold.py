@@ -127,6 +127,23 @@ class TestSuffix:
 
 
 class TestUntold:
+    @pytest.mark.parametrize("status", ["completed", "incomplete"])
+    def test_items_that_only_deltas_tell(self, status: str) -> None:
+        told = [created(), *message_events()[:4], *call_events()[:3], completed([], status)]
+        passed, repairs = repaired(told)
+        output = passed[-1]["response"]["output"]
+        assert output == [{**MESSAGE, "status": status}, {**CALL, "status": status}]
+        assert [d["item"] for d in passed if d["type"] == "response.output_item.done"] == output
+        assert kinds(passed).count("output_text.done") == 1
+        assert kinds(passed).count("content_part.done") == 1
+        assert kinds(passed).count("function_call_arguments.done") == 1
+        assert repairs["item_done"] == 2
+
+    def test_a_call_without_a_word_of_arguments(self) -> None:
+        passed, _ = repaired([created(), *call_events(0)[:1], completed([])])
+        assert passed[-1]["response"]["output"] == [{**CALL, "arguments": "{}"}]
+        assert deltas(passed) == "{}"
+
     def test_items_that_only_the_last_event_has(self) -> None:
         passed, repairs = repaired([created(), completed([MESSAGE, CALL])])
         told = [{**d, "delta": "Hello"} if d.get("delta") == "Hel" else d for d in whole_stream()]
