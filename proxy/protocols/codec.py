@@ -129,7 +129,8 @@ class Codec(Protocol):
         """``request.turns`` are arranged (see ``layout``); names and ids are legal there."""
 
     def read_answer(self, document: dict[str, Any]) -> Answer:
-        """Lenient; raises ``BadUpstreamAnswer`` for what is no answer of this protocol at all."""
+        """``document`` was repaired (``repair_answer``).  Raises ``BadUpstreamAnswer`` for what is
+        no answer of this protocol at all."""
 
     def write_answer(self, answer: Answer, request: Request, losses: Losses) -> dict[str, Any]:
         """``request`` is the client's, for the fields that an answer echoes."""

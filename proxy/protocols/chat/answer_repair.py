@@ -121,11 +121,9 @@ def _repair_call(call: dict[str, Any], cut: bool, repairs: Counter[str]) -> None
     if not isinstance(function, dict):
         return
     value = function.get("arguments")
-    if value == "null":
-        value = None
     if not isinstance(value, str) or not (cut or value.strip()):
         repairs["arguments_not_text" if value else "arguments_added"] += 1
         function["arguments"] = oddities.arguments(value).strip() or "{}"
-    elif value[0] == '"' and (text := oddities.encoded_twice(value)) is not None:
+    elif value[:1] == '"' and (text := oddities.encoded_twice(value)) is not None:
         repairs["arguments_encoded_twice"] += 1
         function["arguments"] = text

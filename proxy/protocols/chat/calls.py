@@ -87,8 +87,6 @@ class Calls:
         text = body.input if isinstance(body, CustomDelta) else body.arguments
         if text is None or text[:1] == "{":  # an object inside of the arguments, or all over again
             return False
-        if text == "null" and not call.custom and not call.arguments():
-            return False
         call.pieces.append(text)
         return True
 
@@ -129,9 +127,6 @@ class Calls:
         if given is not None and not isinstance(given, str):
             count("arguments_not_text")
         elif given is None:
-            count("arguments_null")
-        if text == "null" and not custom and not call.arguments():
-            text = ""
             count("arguments_null")
         body[text_field] = call.add(text)
         if body[text_field] != text:

@@ -11,7 +11,7 @@ from typing import Any
 from toolwire.proxy.errors import BadUpstreamAnswer
 from toolwire.proxy.protocols.chat import finish, oddities, reasoning_blocks
 from toolwire.proxy.protocols.chat import usage as token_counts
-from toolwire.proxy.protocols.chat.answer_repair import OBJECT, repair_answer
+from toolwire.proxy.protocols.chat.answer_repair import OBJECT
 from toolwire.proxy.protocols.chat.calls_write import is_legacy, write_calls
 from toolwire.proxy.protocols.chat.errors import error_document, read_error
 from toolwire.proxy.protocols.chat.wire import usage_in
@@ -38,13 +38,12 @@ _SERVICE_TIERS = ("auto", "default", "flex", "scale", "priority", "fast")
 
 # -------------------------------------------------------------------------------------- read
 def read_answer(document: dict[str, Any]) -> Answer:
-    """The first choice of an answer, repaired or not.
+    """The first choice of an answer that was repaired.
 
     Raises ``BadUpstreamAnswer`` for an error in an answer's place and for what has no choices.
     """
     if error_document(document) is not None:
         raise BadUpstreamAnswer(read_error(document).message)
-    repair_answer(document)
     choices = document.get("choices")
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
         raise BadUpstreamAnswer("the upstream's answer has no choices")

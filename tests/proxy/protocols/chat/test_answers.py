@@ -242,6 +242,7 @@ def test_an_answer_without_fault_stays_as_it_is() -> None:
         ({"city": "Oslo"}, '{"city":"Oslo"}', "arguments_not_text"),
         ({}, "{}", "arguments_added"),
         (None, "{}", "arguments_added"),
+        ('"{\\"x\\":1}"', '{"x":1}', "arguments_encoded_twice"),
         ("", "{}", "arguments_added"),
     ],
 )
@@ -250,6 +251,17 @@ def test_arguments_are_text(given: Any, text: str, kind: str) -> None:
     assert repaired(document) == {kind: 1}
     call = document["choices"][0]["message"]["tool_calls"][0]
     assert call["function"]["arguments"] == text
+
+
+def test_arguments_that_were_cut_before_they_began_are_left_alone() -> None:
+    document = answer({"content": None, "tool_calls": [function_call("")]}, "length")
+    assert repaired(document) == {}
+
+
+@pytest.mark.parametrize("text", ['"[1]"', '"a"', '"', '{"x":"{}"}'])
+def test_text_that_is_no_object_encoded_twice_is_left_alone(text: str) -> None:
+    document = answer({"content": None, "tool_calls": [function_call(text)]}, "tool_calls")
+    assert repaired(document) == {}
 
 
 def test_content_as_parts_and_as_an_object() -> None:

@@ -227,23 +227,6 @@ def test_pieces_of_one_call_that_each_have_an_id_and_no_index(name: str | None) 
     assert said == ['{"x":1}', "{}"]
 
 
-def test_arguments_that_are_null_in_words_are_none() -> None:
-    out, _ = repaired(
-        role(),
-        call(0, id="a", type="function", name="f", arguments="null"),
-        call(1, id="b", type="function", name="f", arguments=""),
-        call(1, arguments="null"),
-        call(2, id="c", type="function", name="f", arguments='{"x":'),
-        call(2, arguments="null"),
-        call(2, arguments="}"),
-        chunk({}, "tool_calls"),
-    )
-    said = ["", "", ""]
-    for piece in pieces(out):
-        said[piece["index"]] += piece["function"]["arguments"]
-    assert said == ["{}", "{}", '{"x":null}']
-
-
 def test_an_empty_id_in_the_first_piece_becomes_a_new_one() -> None:
     """Gemini: the whole call in one chunk, without index, with an empty id, and with the finish."""
     whole = {"id": "", "type": "function", "function": {"name": "f", "arguments": '{"v":[1]}'}}
