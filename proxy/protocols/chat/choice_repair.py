@@ -16,12 +16,15 @@ from toolwire.proxy.protocols.chat.wire import ChunkChoice
 class ChoiceRepair:
     """What has been seen of one choice.
 
-    ``started``: its role went out.  ``finished``: its finish reason did.
+    ``started``: its role went out.  ``finished``: its finish reason did.  ``resumed``: more was
+    said after that.
     """
 
     def __init__(self, think_tags: bool) -> None:
         self.started = False
         self.finished = False
+        self.resumed = False
+        self._reason = ""
         self.calls = Calls()
         self._legacy_call = False
         self._tags = ThinkTags() if think_tags else None
@@ -60,6 +63,8 @@ class ChoiceRepair:
         self._role(delta, count)
         self._content(delta, count)
         self._calls(delta, count)
+        if self.finished and any(delta.values()):
+            self.resumed = True
         self._finish(choice, delta, count)
 
     def _role(self, delta: dict[str, Any], count: Count) -> None:
@@ -113,26 +118,35 @@ class ChoiceRepair:
         if not isinstance(word, str) or not word:
             count("finish_reason_empty")
             choice["finish_reason"] = None
-        elif self.finished:
+            return
+        right = self._corrected(finish.of_two(self._reason, word) if self.finished else word)
+        if self.finished and right == self._reason:
             count("finish_reason_repeated")
             choice["finish_reason"] = None
-        else:
-            right = finish.corrected(word, calls=bool(self.calls), legacy_call=self._legacy_call)
-            if right != word:
-                count("finish_reason_corrected")
-                choice["finish_reason"] = right
-            self._close(right, delta, count)
+        elif right != word:
+            count("finish_reason_corrected")
+            choice["finish_reason"] = right
+        self._close(right, delta, count)
 
-    def end(self, count: Count) -> dict[str, Any]:
-        """The choice of the chunk that a stream owes which was declared over without a reason."""
-        word = finish.corrected("", calls=bool(self.calls), legacy_call=self._legacy_call)
+    def end(self, count: Count) -> dict[str, Any] | None:
+        """The choice of the chunk that is owed at the end: of a stream that was declared over
+        without a reason, or went on after it.  None where nothing is."""
+        if self.finished and not self.resumed:
+            return None
+        word, said = self._corrected(self._reason), self._reason
         delta: dict[str, Any] = {}
         self._close(word, delta, count)
-        return {"delta": delta, "finish_reason": word}
+        if word != said:
+            count("finish_reason_corrected" if said else "finish_reason_added")
+            return {"delta": delta, "finish_reason": word}
+        return {"delta": delta, "finish_reason": None} if delta else None
+
+    def _corrected(self, word: str) -> str:
+        return finish.corrected(word, calls=bool(self.calls), legacy_call=self._legacy_call)
 
     def _close(self, word: str, delta: dict[str, Any], count: Count) -> None:
         """Adds to the last delta what is still owed."""
-        self.finished = True
+        self.finished, self.resumed, self._reason = True, False, word
         if self._tags is not None:
             thinking, visible = self._tags.flush()
             if thinking or visible:

@@ -62,6 +62,16 @@ def corrected(word: str, *, calls: bool, legacy_call: bool = False) -> str:
     return word
 
 
+def of_two(before: str, after: str) -> str:
+    """The reason that counts of two that one choice was given: the later, for some upstreams give
+    one with every chunk, unless it is a plain end that would hide another."""
+    hides = corrected(after, calls=False) in _PLAIN_ENDS
+    return before if hides and corrected(before, calls=False) not in _PLAIN_ENDS else after
+
+
+_PLAIN_ENDS = ("stop", "tool_calls", "function_call")
+
+
 def stop_of(word: str, *, calls: bool) -> Stop:
     """The neutral stop; ``calls``: the answer has some, so that a client would wait in vain
     where it has none."""

@@ -12,6 +12,7 @@ import re
 from toolwire.proxy.protocols.chat.wire import Chunk
 from toolwire.proxy.protocols.sse import Event
 
+_ROLE = b'"role":"assistant",'
 _NEEDS_ESCAPE = re.compile(rb'["\\\x00-\x1f]')
 
 
@@ -67,6 +68,17 @@ class PlainDelta:
                 rb'(?:data: %b(?:[^"\\\r\n]++|\\[^\r\n])*+"%b\n\n)++' % (before, after)
             )
         return self._run.fullmatch(data) is not None
+
+
+def without_role(event: Event, chunk: Chunk) -> Event | None:
+    """The event of a chunk without its role, cut out of its bytes; None where that is not so
+    simple."""
+    # inside of a string the quotes would be escaped
+    if event.data is None or chunk.choices is None or event.data.count(_ROLE) != 1:
+        return None
+    if (delta := chunk.choices[0].delta) is not None:
+        delta.role = None
+    return Event(event.data.replace(_ROLE, b""), event.name, parsed=chunk)
 
 
 def _text(chunk: Chunk) -> str | None:

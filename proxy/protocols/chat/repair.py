@@ -22,15 +22,15 @@ from toolwire.proxy.protocols.chat.errors import (
     no_chunk,
     write_failure,
 )
-from toolwire.proxy.protocols.chat.plain_delta import PlainDelta
+from toolwire.proxy.protocols.chat.finish_last import finish_last, says_something
+from toolwire.proxy.protocols.chat.plain_delta import PlainDelta, without_role
 from toolwire.proxy.protocols.chat.split import split
-from toolwire.proxy.protocols.chat.wire import Chunk, WireUsage, decode_chunk, usage_in
+from toolwire.proxy.protocols.chat.wire import WireUsage, decode_chunk, usage_in
 from toolwire.proxy.protocols.identifiers import random_id
 from toolwire.proxy.protocols.neutral import Failure, Usage
 from toolwire.proxy.protocols.sse import Event
 
 OBJECT = "chat.completion.chunk"
-_ROLE = b'"role":"assistant",'
 
 
 class StreamRepair:
@@ -55,7 +55,9 @@ class StreamRepair:
     @property
     def finished(self) -> bool:
         """Every choice has its finish reason, or the stream its end or error."""
-        return self._over or (bool(self._choices) and not self._unfinished())
+        return self._over or (
+            bool(self._choices) and all(state.finished for state in self._choices.values())
+        )
 
     def feed(self, events: list[Event]) -> list[Event]:
         if self._plain is not None:
@@ -66,13 +68,16 @@ class StreamRepair:
         else:
             place, repaired = 0, []
         self._plain = None
-        learned = self._think_tags
+        learned, ordered = self._think_tags, False
         while place < len(events):
             event = events[place]
             place += 1
             passed = self._plain_event(event)
             if passed is None:
                 self._plain = None
+                if not ordered and (moved := finish_last(event, events[place:])) is not None:
+                    ordered, events, place = True, moved, 0
+                    continue
                 repaired += self._repair(event)
                 continue
             repaired.append(passed)
@@ -91,10 +96,10 @@ class StreamRepair:
     def close(self, failure: Failure | None = None) -> list[Event]:
         if self._over:
             return []
-        if self.finished:
+        if self.finished and not (failure is not None and self._resumed()):
             self._over = True
             self._count("done_added")
-            return [Event(sse.DONE)]
+            return [*self._owed(self._resumed()), Event(sse.DONE)]
         return self._fail(failure or broken_stream("broke off before it was complete"))
 
     # ------------------------------------------------------------------------- without fault
@@ -121,7 +126,7 @@ class StreamRepair:
         choice = self._choices.get(choices[0].index)
         if choice is None:
             return None
-        passed = self._without_role(event, chunk) if choice.says_role_again(choices[0]) else event
+        passed = without_role(event, chunk) if choice.says_role_again(choices[0]) else event
         if passed is None or not choice.is_plain(choices[0]):
             return None
         if (counts := token_counts.of_chunk(chunk)) is not None:
@@ -129,15 +134,6 @@ class StreamRepair:
         if passed is not event:
             self._count("role_repeated")
         return passed
-
-    def _without_role(self, event: Event, chunk: Chunk) -> Event | None:
-        """The event without its role, cut out of its bytes; None where that is not so simple."""
-        # inside of a string the quotes would be escaped
-        if event.data is None or chunk.choices is None or event.data.count(_ROLE) != 1:
-            return None
-        if (delta := chunk.choices[0].delta) is not None:
-            delta.role = None
-        return Event(event.data.replace(_ROLE, b""), event.name, parsed=chunk)
 
     # ------------------------------------------------------------------------------ with fault
     def _repair(self, event: Event) -> list[Event]:
@@ -167,9 +163,12 @@ class StreamRepair:
         self._changed = False
         repeated = self.repairs.get("finish_reason_repeated", 0)
         self._envelope(document)
+        ahead = [] if document["choices"] else self._owed(self._resumed())
         for choice in document["choices"]:
             self._choice(choice)
-        if self.repairs.get("finish_reason_repeated", 0) > repeated and _says_nothing(document):
+        if self.repairs.get("finish_reason_repeated", 0) > repeated and not any(
+            says_something(choice) for choice in document["choices"]
+        ):
             if document.get("usage") is None:
                 return []
             document["choices"] = []
@@ -177,8 +176,8 @@ class StreamRepair:
         if len(chunks) > 1:
             self._count("chunk_split")
         if not self._changed:
-            return [event]
-        return [Event(json.encode(chunk), event.name) for chunk in chunks]
+            return [*ahead, event]
+        return [*ahead, *(Event(json.encode(chunk), event.name) for chunk in chunks)]
 
     def _envelope(self, document: dict[str, Any]) -> None:
         """Repairs what stands around the choices."""
@@ -222,29 +221,27 @@ class StreamRepair:
         """``[DONE]``: the upstream says that all is said, so a missing finish reason is added."""
         if not self._choices:
             return self._fail(broken_stream("ended before it began"))
-        owed = [
-            {"index": index, **state.end(self._count)}
-            for index, state in self._unfinished().items()
-        ]
+        owed = self._owed(self._choices)
         self._over = True
+        return [*owed, event]
+
+    def _owed(self, states: dict[int, ChoiceRepair]) -> list[Event]:
+        """The chunk that says how choices ended which it has not been said of yet, or not right."""
+        ends = {index: state.end(self._count) for index, state in states.items()}
+        owed = [{"index": index, **end} for index, end in ends.items() if end is not None]
         if not owed:
-            return [event]
-        self._count("finish_reason_added")
-        return [Event(json.encode({**self._head, "choices": owed})), event]
+            return []
+        return [Event(json.encode(chunk)) for chunk in split({**self._head, "choices": owed})]
 
     def _fail(self, failure: Failure) -> list[Event]:
         self._over = True
         self._count("error_added")
         return [Event(json.encode(write_failure(failure)))]
 
-    def _unfinished(self) -> dict[int, ChoiceRepair]:
-        return {index: state for index, state in self._choices.items() if not state.finished}
+    def _resumed(self) -> dict[int, ChoiceRepair]:
+        """The choices that went on after their finish reason."""
+        return {index: state for index, state in self._choices.items() if state.resumed}
 
     def _count(self, kind: str) -> None:
         self._changed = True
         self.repairs[kind] = self.repairs.get(kind, 0) + 1
-
-
-def _says_nothing(document: dict[str, Any]) -> bool:
-    """Whether no choice of a chunk has anything but empty fields in its delta."""
-    return not any(value for choice in document["choices"] for value in choice["delta"].values())

@@ -9,6 +9,7 @@ from toolwire.proxy.errors import BadUpstreamAnswer, ToolwireError, UpstreamCut
 from toolwire.proxy.protocols import json, sse
 from toolwire.proxy.protocols.chat import finish, reasoning_blocks
 from toolwire.proxy.protocols.chat import usage as token_counts
+from toolwire.proxy.protocols.chat.calls_read import OpenCall, begun_by, text_in
 from toolwire.proxy.protocols.chat.errors import error_document, read_error
 from toolwire.proxy.protocols.chat.oddities import detailed
 from toolwire.proxy.protocols.chat.wire import (
@@ -59,14 +60,16 @@ class StreamReader:
     """See ``codec.StreamReader``.
 
     Text, thinking and refusal are one *voice*: a part of one kind ends where another begins.  Calls
-    are open side by side until the finish, for their pieces may be interleaved.
+    are open side by side until the finish, for their pieces may be interleaved.  Where more comes
+    after the finish, which then was none, another one follows it.
     """
 
     def __init__(self) -> None:
         self._state = _WAITING
         self._voice: type[Text | Thinking | Refusal] | None = None
         self._voice_key = 0
-        self._calls: dict[int, int] = {}
+        self._calls: dict[int, OpenCall] = {}
+        self._reason: tuple[str, Any] = ("", None)
         self._next_key = 0
 
     def read(self, event: Event) -> list[StreamEvent]:
@@ -85,8 +88,7 @@ class StreamReader:
         if self._state is _CLOSED:
             return []
         if self._state is _FINISHED:
-            self._state = _CLOSED
-            return [End()]
+            return self._end()
         return self._fail(UpstreamCut("the upstream's stream broke off before it was complete"))
 
     def _odd(self, event: Event) -> list[StreamEvent]:
@@ -108,7 +110,15 @@ class StreamReader:
     def _done(self) -> list[StreamEvent]:
         if self._state is _WAITING:
             return self._fail(UpstreamCut("the upstream's stream ended before it began"))
-        owed = [] if self._state is _FINISHED else self._finish("")
+        return self._end()
+
+    def _end(self) -> list[StreamEvent]:
+        """The finish that is still owed, and the end."""
+        owed: list[StreamEvent] = []
+        self._fall_silent(owed)
+        self._end_calls(owed)
+        if self._state is not _FINISHED:
+            owed.append(self._stop())
         self._state = _CLOSED
         return [*owed, End()]
 
@@ -118,6 +128,7 @@ class StreamReader:
 
     def _chunk(self, chunk: Chunk) -> list[StreamEvent]:
         events: list[StreamEvent] = []
+        says = False
         choice: ChunkChoice | None = None
         for choice in chunk.choices or ():
             if choice.index == 0:
@@ -129,13 +140,18 @@ class StreamReader:
             events.append(
                 Start(chunk.id or random_id("chatcmpl-"), chunk.model or "", chunk.created)
             )
-        if choice is not None and choice.delta is not None and self._state is _SPEAKING:
+        if choice is not None and choice.delta is not None:
+            before = len(events)
             self._delta(choice.delta, events)
+            if says := len(events) > before:
+                self._state = _SPEAKING
         if (told := token_counts.of_chunk(chunk)) and (counts := token_counts.read(told)):
             events.append(UsageReport(counts))
-        if choice is not None and choice.finish_reason and self._state is _SPEAKING:
+        if choice is not None and choice.finish_reason:
             sequence = choice.stop_reason or choice.matched_stop
-            events += self._finish(choice.finish_reason, sequence)
+            if not says:  # else it may be one that says so in every chunk
+                self._fall_silent(events)
+            self._finish(choice.finish_reason, sequence, events)
         return events
 
     def _delta(self, delta: Delta, events: list[StreamEvent]) -> None:
@@ -175,53 +191,54 @@ class StreamReader:
             events += [PartStart(key, part), PartEnd(key)]
 
     def _call(self, piece: CallDelta, events: list[StreamEvent]) -> None:
-        custom = piece.type == "custom" or (piece.custom is not None and piece.function is None)
-        name = text = None
-        if custom and piece.custom is not None:
-            name, text = piece.custom.name, piece.custom.input
-        elif piece.function is not None:
-            name, text = piece.function.name, piece.function.arguments
         place = piece.index or 0
-        key = self._calls.get(place)
-        if key is None:
-            extra = {"extra_content": piece.extra_content} if piece.extra_content else None
-            call = Call(piece.id or random_id("call_"), name or "", custom=custom, extra=extra)
-            key = self._begin_call(place, call, events)
-        if text:
-            events.append(NeutralDelta(key, text))
+        called = self._calls.get(place)
+        if called is None:
+            called = self._begin_call(place, begun_by(piece), events)
+        called.add(text_in(piece), events)
 
     def _legacy_call(self, piece: FunctionDelta, events: list[StreamEvent]) -> None:
         """https://platform.openai.com/docs/api-reference/chat-streaming (function_call)"""
-        key = self._calls.get(_LEGACY_CALL)
-        if key is None:
+        called = self._calls.get(_LEGACY_CALL)
+        if called is None:
             if not piece.name:
                 return
             call = Call(random_id("call_"), piece.name)
-            key = self._begin_call(_LEGACY_CALL, call, events)
-        if piece.arguments:
-            events.append(NeutralDelta(key, piece.arguments))
+            called = self._begin_call(_LEGACY_CALL, call, events)
+        called.add(piece.arguments, events)
 
-    def _begin_call(self, place: int, call: Call, events: list[StreamEvent]) -> int:
+    def _begin_call(self, place: int, call: Call, events: list[StreamEvent]) -> OpenCall:
         self._fall_silent(events)
-        key = self._calls[place] = self._key()
-        events.append(PartStart(key, call))
-        return key
+        called = self._calls[place] = OpenCall(self._key())
+        events.append(PartStart(called.key, call))
+        return called
 
     def _fall_silent(self, events: list[StreamEvent]) -> None:
         if self._voice is not None:
             events.append(PartEnd(self._voice_key))
             self._voice = None
 
-    def _finish(self, word: str, sequence: Any = None) -> list[StreamEvent]:
+    def _finish(self, word: str, sequence: Any, events: list[StreamEvent]) -> None:
         if word in finish.FAILED:
-            return self._fail(BadUpstreamAnswer(f"the upstream's finish_reason is {word!r}"))
-        events: list[StreamEvent] = []
-        self._fall_silent(events)
-        events += [PartEnd(key) for key in self._calls.values()]
-        stop = finish.stop_of(word, calls=bool(self._calls))
-        events.append(Finish(*finish.matched(stop, sequence)))
+            events += self._fail(BadUpstreamAnswer(f"the upstream's finish_reason is {word!r}"))
+            return
+        before, _ = self._reason
+        self._reason = (finish.of_two(before, word) if before else word, sequence)
+        self._end_calls(events, but_cut=word != "length")
+        events.append(self._stop())
         self._state = _FINISHED
-        return events
+
+    def _stop(self) -> Finish:
+        word, sequence = self._reason
+        return Finish(*finish.matched(finish.stop_of(word, calls=bool(self._calls)), sequence))
+
+    def _end_calls(self, events: list[StreamEvent], *, but_cut: bool = False) -> None:
+        """``but_cut``: a call that lacks some of its arguments, though nothing cut them off, is
+        left open."""
+        for called in self._calls.values():
+            if not (called.over or (but_cut and called.is_cut())):
+                called.over = True
+                events.append(PartEnd(called.key))
 
     def _key(self) -> int:
         self._next_key += 1

@@ -46,7 +46,7 @@ class _State(Enum):
     WAITING = "waiting"
     SPEAKING = "speaking"
     FINISHED = "finished"
-    """The finish reason is out: nothing but usage and the end may follow."""
+    """A finish reason is out."""
     CLOSED = "closed"
 
 
@@ -78,6 +78,8 @@ class StreamWriter:
         self._calls: list[_Open] = []
         self._blocks = 0
         self._usage: Usage | None = None
+        self._stop = Stop.DONE
+        self._word = ""
         self._head: dict[str, Any] = {}
         self._before = self._after = b""
 
@@ -168,6 +170,8 @@ class StreamWriter:
         return [self._chunk(opened.before + json.encode(text) + opened.after)]
 
     def _finish(self, event: Finish) -> list[Event]:
+        """The reason is said again where what came after it makes it another."""
+        self._stop = event.stop
         events: list[Event] = []
         for key in list(self._parts):
             events += self._part_end(PartEnd(key))
@@ -177,8 +181,10 @@ class StreamWriter:
                 if not call.sent and not _is_custom(call.part):
                     events += self._piece(call, "{}")
         word = finish.word_of(event.stop, calls=bool(self._calls), legacy=self._legacy)
-        after = self._after.replace(b"null", b'"%b"' % word.encode(), 1)
-        events.append(Event(self._before + b"{}" + after))
+        if word != self._word:
+            after = self._after.replace(b"null", b'"%b"' % word.encode(), 1)
+            events.append(Event(self._before + b"{}" + after))
+            self._word = word
         self._enter(_State.FINISHED)
         return events
 
@@ -194,7 +200,7 @@ class StreamWriter:
         return [sse.comment()]
 
     def _end(self, event: End) -> list[Event]:
-        events = self._finish(Finish(Stop.DONE)) if self._state is _State.SPEAKING else []
+        events = self._finish(Finish(self._stop))
         self._enter(_State.CLOSED)
         if self._request.include_usage and self._usage is not None:
             usage = token_counts.write(self._usage)
@@ -217,17 +223,19 @@ _ALWAYS: dict[type, _Move] = {
     StreamFailure: StreamWriter._failure,
     Ping: StreamWriter._ping,
 }
+_SPEAKING_MOVES: dict[type, _Move] = {
+    **_ALWAYS,
+    PartStart: StreamWriter._part_start,
+    Delta: StreamWriter._delta,
+    PartEnd: StreamWriter._part_end,
+    Finish: StreamWriter._finish,
+    End: StreamWriter._end,
+}
 _MOVES: dict[_State, dict[type, _Move]] = {
     _State.WAITING: {**_ALWAYS, Start: StreamWriter._start},
-    _State.SPEAKING: {
-        **_ALWAYS,
-        PartStart: StreamWriter._part_start,
-        Delta: StreamWriter._delta,
-        PartEnd: StreamWriter._part_end,
-        Finish: StreamWriter._finish,
-        End: StreamWriter._end,
-    },
-    _State.FINISHED: {**_ALWAYS, End: StreamWriter._end},
+    _State.SPEAKING: _SPEAKING_MOVES,
+    # some upstreams say more after they said that they had finished
+    _State.FINISHED: _SPEAKING_MOVES,
     _State.CLOSED: {},
 }
 """What each state allows; what it does not allow is passed over."""
