@@ -16,9 +16,11 @@ from toolwire.proxy.asgi import Receive, Scope, Send, route_path
 from toolwire.proxy.metrics_page import metrics_page
 from toolwire.proxy.stack import Stack
 
+_TEXT = b"text/plain; charset=utf-8"
+
 
 class Toolwire:
-    """The gateway for some settings.  ``/healthz`` and ``/metrics`` ask for no key."""
+    """The gateway for some settings.  ``/``, ``/healthz`` and ``/metrics`` ask for no key."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -28,7 +30,10 @@ class Toolwire:
         if scope["type"] == "http":
             path = route_path(scope)
             if path == "/healthz":
-                await _answer(send, b"ok\n", b"text/plain; charset=utf-8")
+                await _answer(send, b"ok\n", _TEXT)
+            elif path == "/" and scope["method"] in ("GET", "HEAD"):
+                # people look here, and Claude Code does before its first request
+                await _answer(send, b"toolwire: the API is under /v1/\n", _TEXT)
             elif path == "/metrics" and self.settings.server.metrics:
                 await _answer(send, *metrics_page())
             else:

@@ -56,6 +56,7 @@ async def test_every_path_is_found(mounts: list[str], at: str, root_path: str) -
                     return answer.status, await answer.read()
 
             assert await get("/healthz") == (200, b"ok\n")
+            assert await get("/") == (200, b"toolwire: the API is under /v1/\n")
             assert (await get("/metrics"))[0] == 200
             assert b'"id":"m"' in (await get("/v1/models"))[1]
             assert b'"id":"m"' in (await get("/v1/models/m"))[1]

@@ -23,13 +23,13 @@ from toolwire.proxy.demo.responses.items import check_pairs, conversation
 from toolwire.proxy.demo.responses.memory import ResponseMemory
 
 KNOWN = frozenset(
-    "access_programs background background_options context_management conversation image include"
-    " input instructions max_output_tokens max_tool_calls metadata model moderation"
+    "access_programs background background_options client_metadata context_management conversation"
+    " image include input instructions max_output_tokens max_tool_calls metadata model moderation"
     " parallel_tool_calls previous_response_id prompt prompt_cache_key prompt_cache_options"
     " prompt_cache_retention reasoning safety_identifier service_tier store stream stream_options"
     " temperature text tool_choice tools top_logprobs top_p truncation user".split()
 )
-"""The parameters of the vendor."""
+"""The parameters of the vendor, and ``client_metadata``, which Codex sends it."""
 
 _FEWEST_TOKENS = 16
 _OF_A_NAMED_TOOL = ("function", "custom")

@@ -146,7 +146,7 @@ async def test_a_compressed_body_may_not_grow_without_bound() -> None:
         assert upstream.requests == []
 
 
-@pytest.mark.parametrize("path", ["/", "/v1", "/v1/", "/v1/v1/models", "/v1//"])
+@pytest.mark.parametrize("path", ["/v1", "/v1/", "/v1/v1/models", "/v1//"])
 async def test_paths_that_are_none(path: str) -> None:
     async with asking() as (upstream, client), client.get(path) as answer:
         assert answer.status == 404

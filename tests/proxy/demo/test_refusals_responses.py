@@ -53,6 +53,7 @@ ACCEPTED: dict[str, dict[str, Any]] = {
         "tools": [{"type": "file_search"}],
         "tool_choice": {"type": "file_search"},
     },
+    "what Codex adds": {"input": "hi", "client_metadata": {"session_id": "s"}},
     "json": {"input": "hi in json", "text": {"format": {"type": "json_object"}}},
 }
 
