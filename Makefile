@@ -3,11 +3,13 @@
 HOST ?= 127.0.0.1
 PORT ?= 8080
 
-VENV  := .venv
-BIN   := $(VENV)/bin
-READY := $(VENV)/.installed
-REAL  := $(VENV)/.installed-real
-NODE  := tests/e2e/node
+VENV     := .venv
+BIN      := $(VENV)/bin
+READY    := $(VENV)/.installed
+REAL     := $(VENV)/.installed-real
+NODE     := tests/e2e/node
+AGENTS   := tests/coding_agents
+ORDINARY := not real_model and not coding_agent
 
 # An editable install finds its packages through build/; when that is gone, install again.
 ifeq ($(wildcard build/ns/toolwire/proxy/__init__.py),)
@@ -15,7 +17,7 @@ ifeq ($(wildcard build/ns/toolwire/proxy/__init__.py),)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-real fuzz lint check coverage tools fix bench clean node
+.PHONY: help run test test-real test-agents fuzz lint check coverage tools fix bench clean node
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,14 +25,17 @@ help: ## list the targets
 run: $(READY) ## start the demo on HOST and PORT (127.0.0.1 and 8080)
 	$(BIN)/toolwire demo --host $(HOST) --port $(PORT)
 
-test: $(READY) node ## run the tests, but those that ask a real model
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -m "not real_model"
+test: $(READY) node ## run the tests, but those that need a model or an agent
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -m "$(ORDINARY)"
 
 test-real: $(REAL) ## run the tests that ask a real model
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -m real_model
 
+test-agents: $(READY) $(AGENTS)/node_modules/.package-lock.json ## run Claude Code, Codex and opencode (800 MB)
+	$(BIN)/pytest -m coding_agent
+
 fuzz: $(READY) ## try the property tests on other examples than the last time
-	$(BIN)/pytest --hypothesis-profile=other -m "not real_model and not node" tests/fuzz tests/proxy/protocols
+	$(BIN)/pytest --hypothesis-profile=other -m "$(ORDINARY) and not node" tests/fuzz tests/proxy/protocols
 
 lint: $(READY) ## check format, style, types and layers
 	$(BIN)/ruff format --check
@@ -41,7 +46,7 @@ lint: $(READY) ## check format, style, types and layers
 check: lint test ## run what CI runs, but the tests that ask a real model
 
 coverage: $(READY) node ## run the tests and show which lines they do not reach
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -m "not real_model" --cov
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -m "$(ORDINARY)" --cov
 
 tools: $(READY) ## install the linters of deploy/, without which their tests are skipped
 	$(BIN)/python -m pip install --quiet --group deploy
@@ -54,7 +59,7 @@ bench: $(READY) ## measure against a bare pass-through, side by side
 	$(BIN)/python -m tests.bench
 
 clean: ## remove what the other targets made
-	rm -rf $(VENV) build dist $(NODE)/node_modules .coverage .*_cache
+	rm -rf $(VENV) build dist $(NODE)/node_modules $(AGENTS)/node_modules .coverage .*_cache
 
 # Tried in turn: on some machines a name is there whose interpreter is not, is too old, or cannot make an environment.
 INTERPRETERS := $(PYTHON) python3 python3.14 python3.13 python3.12 python3.11 python
@@ -95,3 +100,7 @@ $(NODE)/node_modules/.package-lock.json: $(wildcard $(NODE)/package.json $(NODE)
 	cd $(NODE) && npm $(if $(wildcard $(NODE)/package-lock.json),ci,install) --no-audit --no-fund
 	@touch $@
 endif
+
+$(AGENTS)/node_modules/.package-lock.json: $(wildcard $(AGENTS)/package.json)
+	cd $(AGENTS) && npm install --no-package-lock --no-audit --no-fund
+	@touch $@
