@@ -15,10 +15,13 @@ from toolwire.proxy.protocols.neutral import (
     Call,
     Delta,
     Failure,
+    Part,
     PartEnd,
     PartStart,
+    Refusal,
     StreamEvent,
     StreamFailure,
+    Text,
     Thinking,
 )
 
@@ -61,8 +64,7 @@ class Restorer:
 
     def _whole(self, delta: Delta) -> Delta:
         """The text of a delta with the half that was held; its own last half is held."""
-        text = self._halves.pop(delta.key, "") + delta.text
-        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+        text = _joined(self._halves.pop(delta.key, "") + delta.text)
         if _FIRST_HALF <= text[-1:] < _SECOND_HALF:
             self._halves[delta.key] = text[-1]
             text = text[:-1]
@@ -76,9 +78,27 @@ class Restorer:
         return PartStart(key, replace(call, name=name) if name != call.name else call)
 
     def _end(self, event: PartEnd) -> list[StreamEvent]:
-        part = self._renaming.call(event.part) if isinstance(event.part, Call) else event.part
+        part = _with_whole_characters(event.part)
+        if isinstance(part, Call):
+            part = self._renaming.call(part)
         rest = self._halves.pop(event.key, "")  # of a character whose other half never came
         if (freeform := self._freeform.pop(event.key, None)) is not None:
             rest = freeform.feed(rest) + freeform.flush()
         told: list[StreamEvent] = [Delta(event.key, rest)] if rest else []
         return [*told, PartEnd(event.key, part)]
+
+
+def _with_whole_characters(part: Part | None) -> Part | None:
+    """``part``, which its reader added up out of the same pieces."""
+    if isinstance(part, Call):
+        part.arguments = _joined(part.arguments)
+    elif isinstance(part, Text | Thinking | Refusal):
+        part.text = _joined(part.text)
+    return part
+
+
+def _joined(text: str) -> str:
+    """``text`` with the two halves of each character put together."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")

@@ -5,7 +5,16 @@ from __future__ import annotations
 import pytest
 
 from toolwire.proxy.protocols.convert import Renaming
-from toolwire.proxy.protocols.neutral import Call, Delta, PartEnd, PartStart, Text, Thinking
+from toolwire.proxy.protocols.neutral import (
+    Call,
+    Delta,
+    Part,
+    PartEnd,
+    PartStart,
+    Refusal,
+    Text,
+    Thinking,
+)
 from toolwire.proxy.protocols.restore import Restorer
 
 
@@ -42,6 +51,20 @@ def test_parts_side_by_side_have_their_own_halves() -> None:
     assert restorer.restore(Delta(0, "\ud83d")) == []
     assert restorer.restore(Delta(1, "\ude00")) == [Delta(1, "\ude00")]
     assert restorer.restore(Delta(0, "\ude00")) == [Delta(0, "\U0001f600")]
+
+
+@pytest.mark.parametrize(
+    ("whole", "told"),
+    [
+        (Text("a\ud83d\ude00b"), Text("a\U0001f600b")),
+        (Thinking("\ud83d\ude00"), Thinking("\U0001f600", vendor="v")),
+        (Refusal("\ud83d\ude00"), Refusal("\U0001f600")),
+        (Call("c", "f", '"\ud83d\ude00"'), Call("c", "f", '"\U0001f600"')),
+    ],
+)
+def test_a_whole_part_is_as_its_pieces_were_told(whole: Part, told: Part) -> None:
+    """Or what goes out of it as missing would have been told already."""
+    assert Restorer(Renaming(), "v").restore(PartEnd(0, whole)) == [PartEnd(0, told)]
 
 
 def test_the_input_of_a_wrapped_call() -> None:
