@@ -3,18 +3,18 @@
 A call is known by its place in the message, counted from 0 without gaps; its id, type and name
 come with its first piece, and only there.  What upstreams make of that: no index, -1, gaps, one
 index for all calls, the id in every piece or in none, names repeated or late, arguments as an
-object or null, or from their beginning in each piece.
+object or null, from their beginning in each piece, or after a ``{}`` that only holds their place.
 
 https://platform.openai.com/docs/api-reference/chat-streaming/streaming (delta.tool_calls)
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any
 
 from toolwire.proxy.protocols.chat import oddities
+from toolwire.proxy.protocols.chat.call_arguments import PLACEHOLDERS, StreamedCall
 from toolwire.proxy.protocols.chat.wire import CallDelta, CustomDelta
 from toolwire.proxy.protocols.identifiers import random_id
 
@@ -22,53 +22,14 @@ Count = Callable[[str], None]
 """Called with the name of each kind of repair as it is made."""
 
 
-class _Call:
-    """One call.  ``index`` is its true place, None until it has been announced with its name."""
-
-    __slots__ = ("custom", "given_id", "index", "name", "pieces", "repeats")
-
-    def __init__(self, given_id: str, custom: bool) -> None:
-        self.given_id = given_id
-        self.custom = custom
-        self.index: int | None = None
-        self.name = ""
-        self.pieces: list[str] = []
-        self.repeats = False
-
-    def arguments(self) -> str:
-        return "".join(self.pieces)
-
-    def is_cut(self) -> bool:
-        """Whether it has arguments, but not all of them."""
-        arguments = self.arguments().strip()
-        return bool(arguments) and not oddities.is_object(arguments)
-
-    def is_whole(self) -> bool:
-        """Whether it has all of its arguments, as far as can be told."""
-        return oddities.is_object(self.arguments())
-
-    def add(self, text: str) -> str:
-        """Notes more arguments; what is new in them, for some upstreams say all so far again.
-
-        They are taken to do so where a piece begins with all that was said, and cannot be what
-        comes next in the arguments.
-        """
-        if text[:1] == "{" and not self.custom:
-            said = self.arguments()
-            if said and text.startswith(said):
-                self.repeats = self.repeats or not _may_follow(said, text)
-                text = text[len(said) :] if self.repeats else text
-        self.pieces.append(text)
-        return text
-
-
 class Calls:
     """All calls of one choice."""
 
     def __init__(self) -> None:
-        self._by_index: dict[int, _Call] = {}
-        self._by_id: dict[str, _Call] = {}
-        self._calls: list[_Call] = []
+        self._by_index: dict[int, StreamedCall] = {}
+        self._by_id: dict[str, StreamedCall] = {}
+        self._calls: list[StreamedCall] = []
+        self._last: StreamedCall | None = None
         self._announced = 0
 
     def __bool__(self) -> bool:
@@ -87,11 +48,23 @@ class Calls:
         text = body.input if isinstance(body, CustomDelta) else body.arguments
         if text is None or text[:1] == "{":  # an object inside of the arguments, or all over again
             return False
+        if text in PLACEHOLDERS:
+            return False
         call.pieces.append(text)
         return True
 
+    @property
+    def doubtful(self) -> StreamedCall | None:
+        """The call whose arguments, as far as they came, may only hold the place of the true ones;
+        they should wait for the next event."""
+        last = self._last
+        return last if last is not None and last.doubtful else None
+
     def repair(self, pieces: list[Any], count: Count) -> list[dict[str, Any]]:
-        """The pieces as they should have come; those of a call without a name yet are held back."""
+        """The pieces as they should have come; those of a call without a name yet are held back.
+
+        Raises ``BadUpstreamAnswer`` for arguments that cannot be put right.
+        """
         repaired = (self._repair(piece, count) for piece in pieces if isinstance(piece, dict))
         return [piece for piece in repaired if piece is not None]
 
@@ -104,7 +77,7 @@ class Calls:
         for call in self._calls:
             if call.index is None:
                 count("nameless_call_dropped")
-            elif not call.custom and not call.arguments().strip():
+            elif call.owed():
                 count("arguments_added")
                 owed.append({"index": call.index, "function": {"arguments": "{}"}})
         return owed
@@ -128,6 +101,7 @@ class Calls:
             count("arguments_not_text")
         elif given is None:
             count("arguments_null")
+        self._last = call
         body[text_field] = call.add(text)
         if body[text_field] != text:
             count("arguments_repeated")
@@ -140,7 +114,7 @@ class Calls:
 
     def _announce(
         self,
-        call: _Call,
+        call: StreamedCall,
         piece: dict[str, Any],
         field: str,
         text_field: str,
@@ -166,17 +140,22 @@ class Calls:
         return self._placed(call, piece, field, body, count)
 
     def _placed(
-        self, call: _Call, piece: dict[str, Any], field: str, body: dict[str, Any], count: Count
+        self,
+        call: StreamedCall,
+        piece: dict[str, Any],
+        field: str,
+        body: dict[str, Any],
+        count: Count,
     ) -> dict[str, Any]:
         if piece.get("index") != call.index or type(piece.get("index")) is not int:
             count("call_index")
         rest = {name: value for name, value in piece.items() if name not in ("index", field)}
         return {"index": call.index, **rest, field: body}
 
-    def _find(self, index: int | None, id: str, name: str, text: str, custom: bool) -> _Call:
+    def _find(self, index: int | None, id: str, name: str, text: str, custom: bool) -> StreamedCall:
         call = self._known(index, id, name, text)
         if call is None:
-            call = _Call(id, custom)
+            call = StreamedCall(id, custom)
             self._calls.append(call)
         if index is not None:
             self._by_index[index] = call
@@ -185,7 +164,7 @@ class Calls:
             self._by_id.setdefault(id, call)
         return call
 
-    def _known(self, index: int | None, id: str, name: str, text: str) -> _Call | None:
+    def _known(self, index: int | None, id: str, name: str, text: str) -> StreamedCall | None:
         """The call that a piece continues; None where it begins one."""
         same_id = self._by_id.get(id) if id else None
         if index is not None:
@@ -204,7 +183,7 @@ class Calls:
         return last if not last.name or (last.name == name and last.is_cut()) else None
 
 
-def _begins_anew(call: _Call, id: str, name: str, text: str) -> bool:
+def _begins_anew(call: StreamedCall, id: str, name: str, text: str) -> bool:
     """Whether a piece under the index of ``call`` is the next call: some upstreams give every
     call the index 0, others repeat the name, or send another id, in each piece."""
     if not name or not call.name or (id and id == call.given_id):
@@ -214,14 +193,6 @@ def _begins_anew(call: _Call, id: str, name: str, text: str) -> bool:
         return False  # further arguments, or the name alone once more
     # looked at last, for it takes time: whether the call is whole
     return not call.is_cut() if call.arguments().strip() else bool(id)
-
-
-def _may_follow(said: str, text: str) -> bool:
-    """Whether ``text``, which begins with ``{``, can come after ``said`` in one JSON object: as the
-    value of an object or array, or in a string, which its first quotation mark then ends."""
-    if re.sub(r"\\.", "", said).count('"') % 2:
-        return text.partition('"')[2].lstrip()[:1] in ":,}]"
-    return said.rstrip()[-1] in ":[,"
 
 
 def _without_head(piece: dict[str, Any], count: Count) -> dict[str, Any]:

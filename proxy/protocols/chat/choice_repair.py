@@ -52,7 +52,8 @@ class ChoiceRepair:
         return self._tags is None or self._tags.passed or not delta.content
 
     def repair(self, choice: dict[str, Any], count: Count) -> None:
-        """Repairs a choice in place; ``count`` is called for each thing that was changed."""
+        """Repairs a choice in place; ``count`` is called for each thing that was changed.  Raises
+        ``BadUpstreamAnswer`` for what cannot be put right."""
         delta = choice.get("delta")
         if not isinstance(delta, dict):
             count("delta_missing")

@@ -10,12 +10,14 @@ by the kinds that ``StreamRepair.repairs`` counts.
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
+from toolwire.proxy.errors import BadUpstreamAnswer
 from toolwire.proxy.protocols import json, sse
 from toolwire.proxy.protocols.chat import usage as token_counts
 from toolwire.proxy.protocols.chat.choice_repair import ChoiceRepair
+from toolwire.proxy.protocols.chat.envelope import OBJECT as OBJECT
+from toolwire.proxy.protocols.chat.envelope import Envelope
 from toolwire.proxy.protocols.chat.errors import (
     broken_stream,
     error_document,
@@ -23,14 +25,13 @@ from toolwire.proxy.protocols.chat.errors import (
     write_failure,
 )
 from toolwire.proxy.protocols.chat.finish_last import finish_last, says_something
+from toolwire.proxy.protocols.chat.placeholder import Placeholder, placeholder
 from toolwire.proxy.protocols.chat.plain_delta import PlainDelta, without_role
 from toolwire.proxy.protocols.chat.split import split
-from toolwire.proxy.protocols.chat.wire import WireUsage, decode_chunk, usage_in
-from toolwire.proxy.protocols.identifiers import random_id
+from toolwire.proxy.protocols.chat.wire import decode_chunk
+from toolwire.proxy.protocols.failure import from_exception
 from toolwire.proxy.protocols.neutral import Failure, Usage
 from toolwire.proxy.protocols.sse import Event
-
-OBJECT = "chat.completion.chunk"
 
 
 class StreamRepair:
@@ -41,16 +42,16 @@ class StreamRepair:
         self.repairs: dict[str, int] = {}
         self._think_tags = think_tags
         self._choices: dict[int, ChoiceRepair] = {}
-        self._usage: WireUsage | None = None
+        self._envelope = Envelope()
         self._plain: PlainDelta | None = None
         self._over = False
+        self._held: Placeholder | None = None
         self._changed = False
-        self._head: dict[str, Any] = {}
 
     @property
     def usage(self) -> Usage | None:
         """The token counts, as far as they came."""
-        return token_counts.read(self._usage)
+        return token_counts.read(self._envelope.usage)
 
     @property
     def finished(self) -> bool:
@@ -72,6 +73,9 @@ class StreamRepair:
         while place < len(events):
             event = events[place]
             place += 1
+            if self._held is not None and event.data is not None:
+                repaired += self._after_placeholder(self._held, event)
+                continue
             passed = self._plain_event(event)
             if passed is None:
                 self._plain = None
@@ -96,6 +100,9 @@ class StreamRepair:
     def close(self, failure: Failure | None = None) -> list[Event]:
         if self._over:
             return []
+        if self._held is not None:
+            held, self._held = self._held, None
+            return [held.told(), *self.close(failure)]
         if self.finished and not (failure is not None and self._resumed()):
             self._over = True
             self._count("done_added")
@@ -130,7 +137,7 @@ class StreamRepair:
         if passed is None or not choice.is_plain(choices[0]):
             return None
         if (counts := token_counts.of_chunk(chunk)) is not None:
-            self._usage = counts
+            self._envelope.usage = counts
         if passed is not event:
             self._count("role_repeated")
         return passed
@@ -155,14 +162,17 @@ class StreamRepair:
             return [event if error is document else Event(json.encode(error))]
         if not isinstance(document, dict):
             return self._fail(no_chunk(event.data))
-        return self._chunk(event, document)
+        try:
+            return self._chunk(event, document)
+        except BadUpstreamAnswer as fault:
+            return self._fail(from_exception(fault))
 
     def _chunk(self, event: Event, document: dict[str, Any]) -> list[Event]:
         if "choices" not in document and not document.keys() & {"id", "object", "usage"}:
             return [event]  # nothing that we know
         self._changed = False
         repeated = self.repairs.get("finish_reason_repeated", 0)
-        self._envelope(document)
+        self._envelope.repair(document, self._count)
         ahead = [] if document["choices"] else self._owed(self._resumed())
         for choice in document["choices"]:
             self._choice(choice)
@@ -175,37 +185,19 @@ class StreamRepair:
         chunks = split(document)
         if len(chunks) > 1:
             self._count("chunk_split")
-        if not self._changed:
-            return [*ahead, event]
-        return [*ahead, *(Event(json.encode(chunk), event.name) for chunk in chunks)]
+        made = [Event(json.encode(chunk), event.name) for chunk in chunks if self._changed]
+        self._held = placeholder(made or [event], document, self._choices)
+        return ahead if self._held is not None else [*ahead, *(made or [event])]
 
-    def _envelope(self, document: dict[str, Any]) -> None:
-        """Repairs what stands around the choices."""
-        if not isinstance(document.get("choices"), list):
-            self._count("choices_missing")
-            document["choices"] = []
-        if not all(isinstance(choice, dict) for choice in document["choices"]):
-            self._count("choice_not_an_object")
-            document["choices"] = [c for c in document["choices"] if isinstance(c, dict)]
-        if not document.get("object"):
-            self._count("object_added")
-            document["object"] = OBJECT
-        if document.get("id") is None:
-            self._count("id_added")
-            document["id"] = self._head.get("id") or random_id("chatcmpl-")
-        if document.get("created") is None:
-            self._count("created_added")
-            document["created"] = self._head.get("created") or int(time.time())
-        if document.get("model") is None and "model" in self._head:
-            self._count("model_added")
-            document["model"] = self._head["model"]
-        self._head |= {
-            name: document[name]
-            for name in ("id", "object", "created", "model")
-            if document.get(name)
-        }
-        if (counts := usage_in(document)) is not None:
-            self._usage = counts
+    def _after_placeholder(self, held: Placeholder, event: Event) -> list[Event]:
+        """The event after one that was held, and in front of it that one, for what it was."""
+        self._held = self._plain = None
+        repaired = self._repair(event)
+        if held.call.replaced:
+            self._count("arguments_placeholder")
+        if self._held is None or self._held.call is not held.call:
+            held.call.doubtful = False
+        return [held.told(), *repaired]
 
     def _choice(self, choice: dict[str, Any]) -> None:
         index = choice.get("index")
@@ -231,7 +223,9 @@ class StreamRepair:
         owed = [{"index": index, **end} for index, end in ends.items() if end is not None]
         if not owed:
             return []
-        return [Event(json.encode(chunk)) for chunk in split({**self._head, "choices": owed})]
+        return [
+            Event(json.encode(chunk)) for chunk in split({**self._envelope.head, "choices": owed})
+        ]
 
     def _fail(self, failure: Failure) -> list[Event]:
         self._over = True

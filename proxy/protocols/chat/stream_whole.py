@@ -11,8 +11,8 @@ from typing import Any
 from toolwire.proxy.errors import BadUpstreamAnswer
 from toolwire.proxy.protocols import json, sse
 from toolwire.proxy.protocols.chat.answer_repair import OBJECT
+from toolwire.proxy.protocols.chat.envelope import OBJECT as CHUNK
 from toolwire.proxy.protocols.chat.errors import error_document, read_error
-from toolwire.proxy.protocols.chat.repair import OBJECT as CHUNK
 from toolwire.proxy.protocols.chat.split import split
 from toolwire.proxy.protocols.sse import Event
 
