@@ -85,10 +85,15 @@ class PartStart(Node):
 
 
 class Delta(Node):
-    """More text of part ``key``: visible text, reasoning, arguments or refusal, as the part is."""
+    """More text of part ``key``: visible text, reasoning, arguments or refusal, as the part is.
+
+    ``logprobs`` are the tokens of visible text, where they are told; some have no text of their own
+    yet.
+    """
 
     key: int
     text: str
+    logprobs: list[dict[str, Any]] | None = None
 
 
 class PartEnd(Node):

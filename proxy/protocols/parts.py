@@ -64,12 +64,14 @@ class Source(Node):
 
 
 class Text(Node):
-    """Visible text.  ``citations`` are the native annotations, kept for their own protocol only."""
+    """Visible text.  ``citations`` are the native annotations, kept for their own protocol only;
+    ``logprobs`` are the tokens of an answer (see ``logprobs.read_tokens``)."""
 
     text: str
     cache: Cache | None = None
     citations: Opaque | None = None
     at: str = ""
+    logprobs: list[dict[str, Any]] | None = None
 
 
 class Image(Node):

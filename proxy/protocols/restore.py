@@ -47,7 +47,7 @@ class Restorer:
             if self._halves or event.text[-1:] >= _FIRST_HALF:
                 event = self._whole(event)
             if (freeform := self._freeform.get(event.key)) is None:
-                return [event] if event.text else []
+                return [event] if event.text or event.logprobs else []
             text = freeform.feed(event.text)
             return [Delta(event.key, text)] if text else []
         if not isinstance(event, PartStart | PartEnd):
@@ -68,7 +68,7 @@ class Restorer:
         if _FIRST_HALF <= text[-1:] < _SECOND_HALF:
             self._halves[delta.key] = text[-1]
             text = text[:-1]
-        return Delta(delta.key, text)
+        return Delta(delta.key, text, delta.logprobs)
 
     def _begin(self, key: int, call: Call) -> PartStart:
         name = self._renaming.names.get(call.name, call.name)

@@ -60,6 +60,8 @@ def _chat(found: list[Event]) -> Any:
         for part in chunk["choices"]:
             if part["index"] == 0:
                 _add_delta(choice["message"], part["delta"])
+                if told := part.get("logprobs"):
+                    choice.setdefault("logprobs", {"content": []})["content"] += told["content"]
                 choice["finish_reason"] = part.get("finish_reason") or choice["finish_reason"]
     return whole
 

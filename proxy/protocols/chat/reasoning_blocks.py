@@ -47,3 +47,14 @@ def thinking_of(block: Any) -> Thinking | None:
 def read_blocks(blocks: list[Any]) -> list[Thinking]:
     """The thinking in those of ``blocks`` that are signed."""
     return [signed for block in blocks if (signed := thinking_of(block)) is not None]
+
+
+def delta_of(block: dict[str, Any], vendor: str | None, place: int) -> dict[str, Any]:
+    """The delta of a stream with the signed block that is the ``place``-th.
+
+    The first alone tells the vendor, the next ones their place, without which the official SDK adds
+    up no lists.
+    """
+    if place:
+        return {BLOCKS: [{"index": place, **block}]}
+    return {BLOCKS: [block], VENDOR: vendor} if vendor else {BLOCKS: [block]}

@@ -11,6 +11,7 @@ from toolwire.proxy.protocols.chat.history_write import write_messages
 from toolwire.proxy.protocols.chat.thinking import write_thinking
 from toolwire.proxy.protocols.chat.tools_write import write_tools
 from toolwire.proxy.protocols.codec import Quirks
+from toolwire.proxy.protocols.logprobs import are_included
 from toolwire.proxy.protocols.neutral import STOP_PATHS, Losses, Request
 from toolwire.proxy.protocols.openai import output_format, temperature_for
 
@@ -88,10 +89,17 @@ def _extra(request: Request, losses: Losses) -> dict[str, Any]:
     """The fields that keep their name; each other one is reported."""
     foreign = _OTHER_MEANING.get(request.protocol, frozenset())
     document: dict[str, Any] = {}
+    weighed = are_included(request)
     for path, value in request.extra.items():
         name = _OWN_NAMES.get(path, path)
         if request.protocol == "chat" or (name in _PASSED_ON and name not in foreign):
             document[name] = value
+        elif weighed and path == "top_logprobs":
+            document[path] = value
+        elif weighed and path == "include":
+            document["logprobs"] = True
+            if len(value) > 1:
+                losses.drop(path, "Chat Completions has log probabilities, and no other of these")
         else:
             losses.drop(path, "Chat Completions has no such field")
     return document

@@ -17,6 +17,7 @@ from toolwire.proxy.protocols.chat.errors import error_document, read_error
 from toolwire.proxy.protocols.chat.wire import usage_in
 from toolwire.proxy.protocols.fields import unknown
 from toolwire.proxy.protocols.identifiers import random_id
+from toolwire.proxy.protocols.logprobs import Token, read_tokens
 from toolwire.proxy.protocols.neutral import (
     Answer,
     Call,
@@ -51,7 +52,9 @@ def read_answer(document: dict[str, Any]) -> Answer:
     word = choice["finish_reason"]
     if word in finish.FAILED:
         raise BadUpstreamAnswer(f"the upstream broke the answer off: its finish_reason is {word!r}")
-    parts = _read_message(choice["message"])
+    logprobs = choice.get("logprobs")
+    logprobs = logprobs if isinstance(logprobs, dict) else {}
+    parts = _read_message(choice["message"], read_tokens(logprobs.get("content")))
     calls = any(isinstance(part, Call) for part in parts)
     stop, sequence = finish.matched(
         finish.stop_of(word, calls=calls), choice.get("stop_reason") or choice.get("matched_stop")
@@ -65,8 +68,17 @@ def read_answer(document: dict[str, Any]) -> Answer:
         stop_sequence=sequence,
         usage=usage_of(document),
         created=created if type(created) is int else None,
-        extra={name: document[name] for name in _EXTRA if document.get(name)} or None,
+        extra=_extra(document, logprobs, parts) or None,
     )
+
+
+def _extra(document: dict[str, Any], logprobs: dict[str, Any], parts: list[Part]) -> dict[str, Any]:
+    """With the log probabilities that are of no visible text: a refusal's, those of calls."""
+    extra = {name: document[name] for name in _EXTRA if document.get(name)}
+    beside = ("content",) if any(isinstance(part, Text) for part in parts) else ()
+    if others := {name: told for name, told in logprobs.items() if told and name not in beside}:
+        extra["logprobs"] = others
+    return extra
 
 
 def usage_of(document: dict[str, Any]) -> Usage | None:
@@ -74,11 +86,12 @@ def usage_of(document: dict[str, Any]) -> Usage | None:
     return token_counts.read(usage_in(document))
 
 
-def _read_message(message: dict[str, Any]) -> list[Part]:
+def _read_message(message: dict[str, Any], tokens: list[Token] | None) -> list[Part]:
     parts: list[Part] = [*_read_thinking(message)]
     if text := _text(message.get("content")):
         notes = message.get("annotations")
-        parts.append(Text(text, citations=Opaque("chat", notes) if notes else None))
+        citations = Opaque("chat", notes) if notes else None
+        parts.append(Text(text, citations=citations, logprobs=tokens))
     if refusal := _text(message.get("refusal")):
         parts.append(Refusal(refusal))
     calls = message.get("tool_calls")
@@ -129,6 +142,7 @@ def write_answer(answer: Answer, request: Request, losses: Losses) -> dict[str, 
     calls = [part for part in answer.parts if isinstance(part, Call)]
     legacy, cut = is_legacy(request), answer.stop is Stop.LENGTH
     message = _write_message(answer.parts) | write_calls(calls, cut=cut, legacy=legacy)
+    tokens = [t for part in answer.parts if isinstance(part, Text) for t in part.logprobs or ()]
     document: dict[str, Any] = {
         "id": answer.id or random_id("chatcmpl-"),
         "object": OBJECT,
@@ -138,7 +152,7 @@ def write_answer(answer: Answer, request: Request, losses: Losses) -> dict[str, 
             {
                 "index": 0,
                 "message": message,
-                "logprobs": None,
+                "logprobs": {"content": tokens, "refusal": None} if tokens else None,
                 "finish_reason": finish.word_of(answer.stop, calls=bool(calls), legacy=legacy),
             }
         ],

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 from enum import Enum
 from typing import Any
 
 from toolwire.proxy.errors import BadUpstreamAnswer, ToolwireError, UpstreamCut
 from toolwire.proxy.protocols import json, sse
-from toolwire.proxy.protocols.chat import finish, reasoning_blocks
+from toolwire.proxy.protocols.chat import finish
 from toolwire.proxy.protocols.chat import usage as token_counts
 from toolwire.proxy.protocols.chat.calls_read import OpenCall, begun_by, text_in
 from toolwire.proxy.protocols.chat.errors import error_document, read_error
 from toolwire.proxy.protocols.chat.oddities import detailed
+from toolwire.proxy.protocols.chat.voice import Voice
 from toolwire.proxy.protocols.chat.wire import (
     CallDelta,
     Chunk,
@@ -38,7 +40,6 @@ from toolwire.proxy.protocols.neutral import (
     Thinking,
     UsageReport,
 )
-from toolwire.proxy.protocols.neutral import Delta as NeutralDelta
 from toolwire.proxy.protocols.sse import Event
 
 _LEGACY_CALL = -1
@@ -59,18 +60,16 @@ _WAITING, _SPEAKING, _FINISHED, _CLOSED = _State
 class StreamReader:
     """See ``codec.StreamReader``.
 
-    Text, thinking and refusal are one *voice*: a part of one kind ends where another begins.  Calls
-    are open side by side until the finish, for their pieces may be interleaved.  Where more comes
-    after the finish, which then was none, another one follows it.
+    Calls are open side by side until the finish, for their pieces may be interleaved.  Where more
+    comes after the finish, which then was none, another one follows it.
     """
 
     def __init__(self) -> None:
         self._state = _WAITING
-        self._voice: type[Text | Thinking | Refusal] | None = None
-        self._voice_key = 0
+        self._keys = itertools.count()
+        self._voice = Voice(self._keys)
         self._calls: dict[int, OpenCall] = {}
         self._reason: tuple[str, Any] = ("", None)
-        self._next_key = 0
 
     def read(self, event: Event) -> list[StreamEvent]:
         if self._state is _CLOSED:
@@ -115,7 +114,7 @@ class StreamReader:
     def _end(self) -> list[StreamEvent]:
         """The finish that is still owed, and the end."""
         owed: list[StreamEvent] = []
-        self._fall_silent(owed)
+        self._voice.fall_silent(owed)
         self._end_calls(owed)
         if self._state is not _FINISHED:
             owed.append(self._stop())
@@ -143,6 +142,8 @@ class StreamReader:
         if choice is not None and choice.delta is not None:
             before = len(events)
             self._delta(choice.delta, events)
+            if choice.logprobs is not None and choice.logprobs.content:
+                self._voice.weigh(choice.logprobs.content, events, calling=bool(self._calls))
             if says := len(events) > before:
                 self._state = _SPEAKING
         if (told := token_counts.of_chunk(chunk)) and (counts := token_counts.read(told)):
@@ -150,45 +151,23 @@ class StreamReader:
         if choice is not None and choice.finish_reason:
             sequence = choice.stop_reason or choice.matched_stop
             if not says:  # else it may be one that says so in every chunk
-                self._fall_silent(events)
+                self._voice.fall_silent(events)
             self._finish(choice.finish_reason, sequence, events)
         return events
 
     def _delta(self, delta: Delta, events: list[StreamEvent]) -> None:
         if text := delta.reasoning_content or delta.reasoning or detailed(delta.reasoning_details):
-            self._say(Thinking, text, events)
+            self._voice.say(Thinking, text, events)
         if delta.reasoning_blocks:
-            self._sign(delta.reasoning_blocks, events)
+            self._voice.sign(delta.reasoning_blocks, events)
         if delta.content:
-            self._say(Text, delta.content, events)
+            self._voice.say(Text, delta.content, events)
         if delta.refusal:
-            self._say(Refusal, delta.refusal, events)
+            self._voice.say(Refusal, delta.refusal, events)
         for piece in delta.tool_calls or ():
             self._call(piece, events)
         if delta.function_call is not None:
             self._legacy_call(delta.function_call, events)
-
-    def _say(
-        self, kind: type[Text | Thinking | Refusal], text: str, events: list[StreamEvent]
-    ) -> None:
-        if self._voice is not kind:
-            self._fall_silent(events)
-            self._voice, self._voice_key = kind, self._key()
-            part = Thinking(origin="chat") if kind is Thinking else kind("")
-            events.append(PartStart(self._voice_key, part))
-        events.append(NeutralDelta(self._voice_key, text))
-
-    def _sign(self, blocks: list[object], events: list[StreamEvent]) -> None:
-        """The signed form of the thinking so far, which another gateway like this one adds."""
-        signed = reasoning_blocks.read_blocks(blocks)
-        if self._voice is Thinking and len(signed) == 1 and signed[0].signature:
-            events.append(PartEnd(self._voice_key, signed[0]))
-            self._voice = None
-            return
-        self._fall_silent(events)
-        for part in signed:
-            key = self._key()
-            events += [PartStart(key, part), PartEnd(key)]
 
     def _call(self, piece: CallDelta, events: list[StreamEvent]) -> None:
         place = piece.index or 0
@@ -208,15 +187,10 @@ class StreamReader:
         called.add(piece.arguments, events)
 
     def _begin_call(self, place: int, call: Call, events: list[StreamEvent]) -> OpenCall:
-        self._fall_silent(events)
-        called = self._calls[place] = OpenCall(self._key())
+        self._voice.fall_silent(events)
+        called = self._calls[place] = OpenCall(next(self._keys))
         events.append(PartStart(called.key, call))
         return called
-
-    def _fall_silent(self, events: list[StreamEvent]) -> None:
-        if self._voice is not None:
-            events.append(PartEnd(self._voice_key))
-            self._voice = None
 
     def _finish(self, word: str, sequence: Any, events: list[StreamEvent]) -> None:
         if word in finish.FAILED:
@@ -239,7 +213,3 @@ class StreamReader:
             if not (called.over or (but_cut and called.is_cut())):
                 called.over = True
                 events.append(PartEnd(called.key))
-
-    def _key(self) -> int:
-        self._next_key += 1
-        return self._next_key - 1

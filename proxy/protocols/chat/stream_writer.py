@@ -15,10 +15,11 @@ from msgspec import Struct
 from toolwire.proxy.protocols import json, sse
 from toolwire.proxy.protocols.chat import calls_write, finish, reasoning_blocks
 from toolwire.proxy.protocols.chat import usage as token_counts
+from toolwire.proxy.protocols.chat.envelope import OBJECT
 from toolwire.proxy.protocols.chat.errors import write_failure
-from toolwire.proxy.protocols.chat.repair import OBJECT
 from toolwire.proxy.protocols.collect import merged_usage
 from toolwire.proxy.protocols.identifiers import random_id
+from toolwire.proxy.protocols.logprobs import Token
 from toolwire.proxy.protocols.neutral import (
     Call,
     Delta,
@@ -52,12 +53,13 @@ class _State(Enum):
 
 class _Open(Struct):
     """A part that was begun.  ``before`` and ``after`` stand around the JSON string of a piece of
-    its text, ``sent`` counts the characters so far."""
+    its text; ``sent`` counts the characters so far, ``tokens`` those that were told beside them."""
 
     part: Part
     before: bytes
     after: bytes
     sent: int = 0
+    tokens: int = 0
 
 
 _FIELDS: dict[type, bytes] = {
@@ -136,7 +138,19 @@ class StreamWriter:
 
     def _delta(self, event: Delta) -> list[Event]:
         opened = self._parts.get(event.key)
-        return self._piece(opened, event.text) if opened is not None and event.text else []
+        if opened is None:
+            return []
+        if event.logprobs:
+            return [self._weighed(opened, event.text, event.logprobs)]
+        return self._piece(opened, event.text) if event.text else []
+
+    def _weighed(self, opened: _Open, text: str, tokens: list[Token]) -> Event:
+        """A piece of text with the log probabilities of its tokens."""
+        opened.sent += len(text)
+        opened.tokens += len(tokens)
+        told = json.encode({"content": tokens, "refusal": None})
+        piece = opened.before + json.encode(text) + opened.after
+        return Event(self._before + piece + b',"logprobs":' + told + self._after)
 
     def _part_end(self, event: PartEnd) -> list[Event]:
         opened = self._parts.pop(event.key, None)
@@ -145,24 +159,17 @@ class StreamWriter:
         part = opened.part if event.part is None else event.part
         events = self._rest(opened, part) if type(part) is type(opened.part) else []
         if isinstance(part, Thinking) and (block := reasoning_blocks.block_of(part)) is not None:
-            events.append(self._signed(block, part.vendor))
+            signed = reasoning_blocks.delta_of(block, part.vendor, self._blocks)
+            events.append(self._chunk(json.encode(signed)))
+            self._blocks += 1
         return events
-
-    def _signed(self, block: dict[str, Any], vendor: str | None) -> Event:
-        """A signed block; the first alone tells the vendor, the next ones their place, without
-        which the official SDK adds up no lists."""
-        delta: dict[str, Any] = {reasoning_blocks.BLOCKS: [block]}
-        if self._blocks:
-            delta = {reasoning_blocks.BLOCKS: [{"index": self._blocks, **block}]}
-        elif vendor:
-            delta[reasoning_blocks.VENDOR] = vendor
-        self._blocks += 1
-        return self._chunk(json.encode(delta))
 
     def _rest(self, opened: _Open, part: Part) -> list[Event]:
         """The text of the whole ``part`` that no delta has carried yet."""
         text = part.arguments if isinstance(part, Call) else getattr(part, "text", "")
         rest = text[opened.sent :]
+        if isinstance(part, Text) and part.logprobs and (owed := part.logprobs[opened.tokens :]):
+            return [self._weighed(opened, rest, owed)]
         return self._piece(opened, rest) if rest else []
 
     def _piece(self, opened: _Open, text: str) -> list[Event]:

@@ -10,7 +10,9 @@ from functools import cache
 from typing import Any, TypeVar
 
 import msgspec
-from msgspec import Struct
+from msgspec import Raw, Struct
+
+from toolwire.proxy.protocols import json
 
 S = TypeVar("S", bound=Struct)
 
@@ -63,10 +65,17 @@ class Delta(Struct, gc=False):
     reasoning_blocks: list[Any] | None = None
 
 
+class ChunkLogprobs(Struct, gc=False):
+    """The tokens stay raw JSON, so that no digit is lost."""
+
+    content: list[Raw] | None = None
+
+
 class ChunkChoice(Struct, gc=False):
     index: int = 0
     delta: Delta | None = None
     finish_reason: str | None = None
+    logprobs: ChunkLogprobs | None = None
     stop_reason: Any = None  # vLLM's and SGLang's: which stop sequence it was
     matched_stop: Any = None
 
@@ -152,6 +161,7 @@ def lenient_usage(value: Any) -> WireUsage | None:
 
 _NESTED: dict[str, type[Struct]] = {
     "delta": Delta,
+    "logprobs": ChunkLogprobs,
     "function": FunctionDelta,
     "custom": CustomDelta,
     "function_call": FunctionDelta,
@@ -178,6 +188,8 @@ def _fitting(kind: type[S], document: dict[str, Any]) -> S:
                 for entry in value
                 if isinstance(entry, dict)
             ]
+        elif info.type == list[Raw] | None:
+            value = [Raw(json.encode(e)) for e in value] if isinstance(value, list) else None
         elif not _fits(value, info.type):
             continue
         if value is not None:

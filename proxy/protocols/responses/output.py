@@ -9,6 +9,7 @@ from typing import Any
 
 from toolwire.proxy.protocols import json
 from toolwire.proxy.protocols.identifiers import random_id
+from toolwire.proxy.protocols.logprobs import read_tokens
 from toolwire.proxy.protocols.neutral import Call, Losses, Opaque, Part, Refusal, Text, Thinking
 from toolwire.proxy.protocols.responses.reasoning import read_reasoning, reasoning_item
 from toolwire.proxy.protocols.responses.wire import ID_PREFIX
@@ -42,7 +43,11 @@ def _read_content(part: Any) -> Part | None:
     match part:
         case {"type": "output_text", "text": str(text)}:
             annotations = part.get("annotations")
-            return Text(text, citations=Opaque("responses", annotations) if annotations else None)
+            return Text(
+                text,
+                citations=Opaque("responses", annotations) if annotations else None,
+                logprobs=read_tokens(part.get("logprobs")),
+            )
         case {"type": "refusal", "refusal": str(text)}:
             return Refusal(text)
         case {"type": str()}:
@@ -124,8 +129,8 @@ def item_id(part: Part, response_id: str, index: int) -> str:
 def write_item(part: Part, item_id: str, names: Names, *, status: str) -> Item:
     """One item.  ``names`` are those of tools in namespaces."""
     match part:
-        case Text(text):
-            return message_item(item_id, [text_part(text)], status)
+        case Text():
+            return message_item(item_id, [text_part(part)], status)
         case Refusal(text):
             return message_item(item_id, [{"type": "refusal", "refusal": text}], status)
         case Thinking():
@@ -148,8 +153,13 @@ def message_item(item_id: str, content: list[Item], status: str) -> Item:
     }
 
 
-def text_part(text: str) -> Item:
-    return {"type": "output_text", "annotations": [], "logprobs": [], "text": text}
+def text_part(text: Text) -> Item:
+    return {
+        "type": "output_text",
+        "annotations": [],
+        "logprobs": text.logprobs or [],
+        "text": text.text,
+    }
 
 
 def call_item(item_id: str, call: Call, arguments: str, names: Names, status: str) -> Item:

@@ -11,6 +11,7 @@ from toolwire.proxy.errors import InvalidRequest
 from toolwire.proxy.protocols.codec import Quirks
 from toolwire.proxy.protocols.effort import effort_of_budget, nearest_effort
 from toolwire.proxy.protocols.identifiers import derived_id
+from toolwire.proxy.protocols.logprobs import INCLUDED
 from toolwire.proxy.protocols.neutral import (
     PARALLEL_PATHS,
     STOP_PATHS,
@@ -176,6 +177,10 @@ def _write_extra(request: Request, losses: Losses, document: dict[str, Any]) -> 
             document.setdefault("text", {})["verbosity"] = value
         elif name == "include" and request.protocol == "responses":
             document["include"] = [*document.get("include", ()), *value]
+        elif name == "logprobs" and value is True and request.protocol == "chat":
+            document["include"] = [*document.get("include", ()), INCLUDED]
+        elif name == "top_logprobs" and request.extra.get("logprobs") is True:
+            document[name] = value
         elif request.protocol == "responses" and "." not in name:
             document[name] = value
         elif request.protocol == "chat" and name in _SAME_IN_CHAT:

@@ -12,6 +12,7 @@ from typing import Any
 from toolwire.proxy.errors import BadUpstreamAnswer, UpstreamError
 from toolwire.proxy.protocols import failure as failures
 from toolwire.proxy.protocols.identifiers import random_id
+from toolwire.proxy.protocols.logprobs import are_included
 from toolwire.proxy.protocols.neutral import (
     Answer,
     Call,
@@ -175,6 +176,8 @@ def write_answer(answer: Answer, request: Request, losses: Losses) -> dict[str, 
     response["output"] = write_output(
         answer.parts, response_id, names, losses, unfinished=unfinished
     )
+    if answer.extra is not None and "logprobs" in answer.extra and are_included(request):
+        losses.drop("output.logprobs", "Responses has those of visible text alone")
     close_response(response, stop, answer.usage)
     return response
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from msgspec import Struct, field
+from msgspec import Raw, Struct, field
 from msgspec.structs import replace
 
 from toolwire.proxy.protocols.collect import text_of
+from toolwire.proxy.protocols.logprobs import add_tokens
 from toolwire.proxy.protocols.neutral import (
     Call,
     Delta,
@@ -84,16 +85,21 @@ class OutputItems:
     def delta(self, chunk: wire.StreamEvent, kind: PartKind) -> list[StreamEvent]:
         """More text of a part."""
         text = chunk.delta
-        if not isinstance(text, str) or not text:
+        if not isinstance(text, str) or not (text or chunk.logprobs):
             return []
         item = self._items.get(chunk.output_index)
         if item is not None and item.shown is None:
             known = item.parts.get(chunk.content_index or 0)
             if known is not None:  # the common case by far
+                if chunk.logprobs:
+                    return _weighed(known, known.say(text), chunk.logprobs)
                 known.said.append(text)
                 return [Delta(known.key, text)]
         part, events = self._part(self._item(chunk), chunk, kind)
-        return events + part.say(text) if part is not None else events
+        if part is None:
+            return events
+        events += part.say(text)
+        return _weighed(part, events, chunk.logprobs) if chunk.logprobs else events
 
     def whole(self, chunk: wire.StreamEvent, kind: PartKind) -> list[StreamEvent]:
         """A ``.done`` event: what it says beyond the deltas."""
@@ -208,6 +214,12 @@ def _completed(known: _Open, part: Part) -> list[StreamEvent]:
     if isinstance(part, Call) and isinstance(known.part, Call):
         part.id, part.name = known.part.id, known.part.name
     return [*events, PartEnd(known.key, part)]
+
+
+def _weighed(known: _Open, events: list[StreamEvent], tokens: list[Raw]) -> list[StreamEvent]:
+    if isinstance(known.part, Text):
+        add_tokens(tokens, known.key, events)
+    return events
 
 
 def _close(item: _Item) -> list[StreamEvent]:

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from toolwire.proxy.protocols import json
 from toolwire.proxy.protocols.collect import text_of
+from toolwire.proxy.protocols.logprobs import Token
 from toolwire.proxy.protocols.neutral import Call, Part, Refusal, Text, Thinking
 from toolwire.proxy.protocols.responses.output import (
     Item,
@@ -36,14 +37,16 @@ _NO_ARGUMENTS = "{}"
 class StreamedItem:
     """An item of one part, which grows by deltas.
 
-    ``item`` is the item as it was told last, ``said`` the text of its deltas, ``delta_head`` the
-    JSON of a delta event up to its number; b"" where the item gets no deltas.
+    ``item`` is the item as it was told last, ``said`` the text of its deltas, ``tokens`` those of
+    them that were told; ``delta_head`` is the JSON of a delta event up to its number, b"" where the
+    item gets no deltas.
     """
 
     def __init__(self, part: Part, item_id: str, index: int, names: Names) -> None:
         self.part = part
         self.index = index
         self.said: list[str] = []
+        self.tokens: list[Token] = []
         self._id = item_id
         self._names = names
         self._kind = _kind_of(part)
@@ -68,8 +71,14 @@ class StreamedItem:
         """Its part is there, and empty: before the first delta."""
         if self._kind not in _PART_EVENT:
             return []
-        fields = {**self._place, "part": self._content("")}
+        fields = {**self._place, "part": self._content(Text(""))}
         return [(f"{_PART_EVENT[self._kind]}.added", fields)]
+
+    def weighed(self, text: str, tokens: list[Token]) -> Said:
+        """A piece of text with the log probabilities of its tokens."""
+        self.said.append(text)
+        self.tokens += tokens
+        return (self.delta_name, {**self._place, "delta": text, "logprobs": tokens})
 
     def owed(self, whole: Part | None, *, cut: bool) -> str:
         """The text that is still to be said before the end; ``whole`` is the part, if known.
@@ -97,7 +106,7 @@ class StreamedItem:
             (f"{self._kind.value}.done", {**self._place, **whole_field, **self._logprobs()})
         ]
         if self._kind in _PART_EVENT:
-            fields = {**self._place, "part": self._content(text)}
+            fields = {**self._place, "part": self._content(self._whole(text))}
             said.append((f"{_PART_EVENT[self._kind]}.done", fields))
         return [*said, done]
 
@@ -126,20 +135,24 @@ class StreamedItem:
                 known = whole if isinstance(whole, Thinking) else thinking
                 return reasoning_item(self._id, replace(known, text=text))
             case Text() | Refusal():
-                return message_item(self._id, [self._content(text)], status or "completed")
+                content = self._content(self._whole(text))
+                return message_item(self._id, [content], status or "completed")
         return self.item
 
-    def _content(self, text: str) -> Item:
+    def _whole(self, text: str) -> Text:
+        return Text(text, logprobs=self.tokens)
+
+    def _content(self, text: Text) -> Item:
         match self._kind:
             case PartKind.TEXT:
                 return text_part(text)
             case PartKind.REFUSAL:
-                return {"type": "refusal", "refusal": text}
-        return {"type": "summary_text", "text": text}
+                return {"type": "refusal", "refusal": text.text}
+        return {"type": "summary_text", "text": text.text}
 
     def _logprobs(self) -> dict[str, Any]:
         # the one field that clients' types demand of text events and of no other
-        return {"logprobs": []} if self._kind is PartKind.TEXT else {}
+        return {"logprobs": self.tokens} if self._kind is PartKind.TEXT else {}
 
 
 def _kind_of(part: Part) -> PartKind | None:

@@ -87,7 +87,8 @@ class ResponsesWriter:
 
     def write(self, event: StreamEvent) -> list[Event]:
         if self._ended is None and isinstance(event, Delta):
-            if (item := self._open.get(event.key)) is not None:
+            item = self._open.get(event.key)
+            if item is not None and event.logprobs is None:
                 return self._delta_event(item, event.text)
         begun = self._settle(event)
         if self._state is State.BEFORE and not isinstance(event, Start | Ping):
@@ -118,14 +119,16 @@ class ResponsesWriter:
         return events
 
     def _delta(self, delta: Delta) -> _Written:
-        """The first text of a part; those after it take the shorter way in ``write``."""
-        if (item := self._open.get(delta.key)) is not None:
-            return self._delta_event(item, delta.text)
-        part = self._waiting.pop(delta.key, None)
-        if part is None or not delta.text:
+        """The first text of a part, or tokens; other deltas take the shorter way in ``write``."""
+        events: _Written = []
+        if delta.text and (part := self._waiting.pop(delta.key, None)) is not None:
+            events = self._add(delta.key, part)
+        if (item := self._open.get(delta.key)) is None:
             return []
-        events = self._add(delta.key, part)
-        return events + self._delta_event(self._open[delta.key], delta.text)
+        if not delta.logprobs or not isinstance(item.part, Text):
+            return events + self._delta_event(item, delta.text)
+        opening = [] if item.said else item.part_opening()
+        return events + self._events([*opening, item.weighed(delta.text, delta.logprobs)])
 
     def _part_end(self, end: PartEnd) -> _Written:
         """A part that showed nothing so far may come whole now, or be a signature alone."""

@@ -20,7 +20,7 @@ NULL = Raw(b"null")
 class StreamEvent(Struct, gc=False):
     """One event of a stream: the fields that any of them has, None (or ``NULL``) for an absent one.
 
-    What may be large or must survive whole (items, parts, the response) stays raw JSON.
+    What may be large or must survive whole (items, parts, the response, tokens) stays raw JSON.
     """
 
     type: str | None = None
@@ -38,6 +38,7 @@ class StreamEvent(Struct, gc=False):
     part: Raw = NULL
     response: Raw = NULL
     error: Raw = NULL
+    logprobs: list[Raw] | None = None
     code: Any = None
     message: Any = None
     param: Any = None
@@ -135,6 +136,8 @@ def from_document(document: dict[str, Any]) -> StreamEvent:
     for names, kind in ((_TEXTS, str), (_NUMBERS, int)):
         found |= {name: value for name in names if type(value := document.get(name)) is kind}
     found |= {name: Raw(json.encode(document[name])) for name in _RAW if name in document}
+    tokens = document.get("logprobs")
+    found["logprobs"] = [Raw(json.encode(t)) for t in tokens] if isinstance(tokens, list) else None
     return StreamEvent(**found)
 
 
