@@ -31,7 +31,7 @@ test: $(READY) node ## run the tests, but those that need a model or an agent
 test-real: $(REAL) ## run the tests that ask a real model
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -m real_model
 
-test-agents: $(READY) $(AGENTS)/node_modules/.package-lock.json ## run Claude Code, Codex and opencode (800 MB)
+test-agents: $(READY) $(AGENTS)/node_modules/.package-lock.json ## run coding agents: Claude Code, Codex, opencode, … (1.3 GB)
 	$(BIN)/pytest -m coding_agent
 
 fuzz: $(READY) ## try the property tests on other examples than the last time

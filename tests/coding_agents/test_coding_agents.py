@@ -34,6 +34,9 @@ wire_api = "responses"
 Settings = dict[str, str]
 """Environment variables."""
 
+Agent = Callable[[Path, str, str], tuple[list[str], Settings]]
+"""The command and its settings, for a home, the gateway's URL and a model."""
+
 
 def claude_code(home: Path, url: str, model: str) -> tuple[list[str], Settings]:
     return ["claude", "-p", TASK], {
@@ -64,12 +67,37 @@ def opencode(home: Path, url: str, model: str) -> tuple[list[str], Settings]:
     return ["opencode", "run", "-m", f"toolwire/{model}", TASK], {}
 
 
-AGENTS: dict[str, Callable[[Path, str, str], tuple[list[str], Settings]]] = {
-    "messages": claude_code,
-    "responses": codex,
-    "chat": opencode,
+def qwen_code(home: Path, url: str, model: str) -> tuple[list[str], Settings]:
+    return ["qwen", "--auth-type", "openai", "-p", TASK], {
+        "OPENAI_BASE_URL": f"{url}/v1",
+        "OPENAI_API_KEY": "any",
+        "OPENAI_MODEL": model,
+    }
+
+
+def pi(api: str, path: str) -> Agent:
+    """An agent that speaks all three protocols."""
+
+    def settings(home: Path, url: str, model: str) -> tuple[list[str], Settings]:
+        provider = {"baseUrl": url + path, "api": api, "apiKey": "any", "models": [{"id": model}]}
+        config = home / ".pi" / "agent" / "models.json"
+        config.parent.mkdir(parents=True)
+        config.write_text(json.dumps({"providers": {"toolwire": provider}}))
+        return ["pi", "-p", "--provider", "toolwire", "--model", model, TASK], {}
+
+    return settings
+
+
+AGENTS: dict[str, tuple[str, Agent]] = {
+    "claude code": ("messages", claude_code),
+    "codex": ("responses", codex),
+    "opencode": ("chat", opencode),
+    "qwen code": ("chat", qwen_code),
+    "pi, chat": ("chat", pi("openai-completions", "/v1")),
+    "pi, messages": ("messages", pi("anthropic-messages", "")),
+    "pi, responses": ("responses", pi("openai-responses", "/v1")),
 }
-"""By the protocol that they speak."""
+"""Each with the protocol that it speaks."""
 
 
 @pytest.fixture(scope="module")
@@ -79,16 +107,17 @@ def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningGateway
 
 
 @pytest.mark.parametrize("upstream", ["chat", "messages", "responses"])
-@pytest.mark.parametrize("client", AGENTS)
+@pytest.mark.parametrize("agent", AGENTS)
 def test_a_tool_loop_ends(
-    gateway: RunningGateway, tmp_path: Path, client: str, upstream: str
+    gateway: RunningGateway, tmp_path: Path, agent: str, upstream: str
 ) -> None:
     if not PROGRAMS.is_dir():
         pytest.skip("tests/coding_agents/node_modules is not there: `make test-agents` installs it")
     home, work = tmp_path / "home", tmp_path / "work"
     home.mkdir()
     work.mkdir()
-    command, settings = AGENTS[client](home, gateway.url, f"{upstream}/demo")
+    client, settings_for = AGENTS[agent]
+    command, settings = settings_for(home, gateway.url, f"{upstream}/demo")
     earlier = len(gateway.events("request"))
     done = subprocess.run(
         [str(PROGRAMS / command[0]), *command[1:]],
