@@ -115,7 +115,9 @@ class _Conversion(AnswerSend):
         return self._conversion.stream.events(events, repaired=self.came_decoded)
 
     def last_events(self) -> list[Event]:
-        return self._conversion.stream.close(repaired=self.came_decoded)
+        last = self._conversion.stream.close(repaired=self.came_decoded)
+        self._exchange.losses += self._conversion.losses.entries
+        return last
 
     def broken_off(self, error: UpstreamError) -> list[Event]:
         return self._conversion.stream.broken_off(failure.from_exception(error))
@@ -127,10 +129,10 @@ class _Conversion(AnswerSend):
         elif not self._conversion.streaming:
             answer = self._conversion.collected(body) if is_stream(headers) else _parsed(body)
             body = json.encode(self._conversion.answer(answer))
-            self._exchange.losses += self._conversion.losses.entries
         else:
             body = sse.encode(self._conversion.spelled_out(_parsed(body)))
             kind = b"text/event-stream; charset=utf-8"
+        self._exchange.losses += self._conversion.losses.entries
         headers = [*without(headers, b"content-type"), (b"content-type", kind)]
         return status, [*headers, *report(self._exchange.losses)], body
 

@@ -27,7 +27,8 @@ from toolwire.proxy.protocols.sse import Event
 
 class AnswerConversion:
     """One answer.  ``remember`` is told its parts, so that thinking can be put back later;
-    ``losses`` are what a whole one could not carry, by the path in the client's answer."""
+    ``losses`` are what it could not carry, by the path in the client's answer; those of a stream
+    are known at its end."""
 
     def __init__(
         self,
@@ -57,7 +58,7 @@ class AnswerConversion:
             self._upstream.stream_repair(think_tags=self._think_tags),
             self._upstream.stream_reader(),
             Restorer(self._renaming, self._vendor),
-            self._client.stream_writer(self._request),
+            self._client.stream_writer(self._request, self.losses),
             self._remember,
         )
 

@@ -161,7 +161,8 @@ class Codec(Protocol):
 
     def stream_reader(self) -> StreamReader: ...
 
-    def stream_writer(self, request: Request) -> StreamWriter: ...
+    def stream_writer(self, request: Request, losses: Losses | None = None) -> StreamWriter:
+        """``losses`` are told at the end of the stream, for nobody could be told before."""
 
     def spelled_out(
         self, document: dict[str, Any], request: dict[str, Any] | None = None

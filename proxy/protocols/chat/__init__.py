@@ -68,7 +68,7 @@ class _ChatCodec:
     def stream_reader(self) -> StreamReader:
         return StreamReader()
 
-    def stream_writer(self, request: Request) -> StreamWriter:
+    def stream_writer(self, request: Request, losses: Losses | None = None) -> StreamWriter:
         return StreamWriter(request)
 
     def spelled_out(

@@ -16,7 +16,6 @@ from toolwire.proxy.errors import BadUpstreamAnswer
 from toolwire.proxy.protocols import json, sse
 from toolwire.proxy.protocols.chat import usage as token_counts
 from toolwire.proxy.protocols.chat.choice_repair import ChoiceRepair
-from toolwire.proxy.protocols.chat.envelope import OBJECT as OBJECT
 from toolwire.proxy.protocols.chat.envelope import Envelope
 from toolwire.proxy.protocols.chat.errors import (
     broken_stream,

@@ -68,8 +68,8 @@ class _MessagesCodec:
     def stream_reader(self) -> MessagesStreamReader:
         return MessagesStreamReader()
 
-    def stream_writer(self, request: Request) -> MessagesStreamWriter:
-        return MessagesStreamWriter(request)
+    def stream_writer(self, request: Request, losses: Losses | None = None) -> MessagesStreamWriter:
+        return MessagesStreamWriter(request, losses or Losses())
 
     def spelled_out(
         self, document: dict[str, Any], request: dict[str, Any] | None = None

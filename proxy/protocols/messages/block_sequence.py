@@ -16,7 +16,7 @@ from toolwire.proxy.protocols import json
 from toolwire.proxy.protocols.collect import text_of
 from toolwire.proxy.protocols.freeform import wrap_call
 from toolwire.proxy.protocols.identifiers import random_id
-from toolwire.proxy.protocols.messages.object_scan import ObjectScan
+from toolwire.proxy.protocols.messages.input_text import InputText
 from toolwire.proxy.protocols.neutral import (
     Call,
     Delta,
@@ -52,8 +52,10 @@ class _Block(Struct):
     """A free-form call: its text is held to the end, when all of it can be wrapped."""
     takes_text: bool = True
     """False for what comes whole, and for a call once its block is closed for good."""
-    arguments: ObjectScan | None = None
-    """Of a call, as far as they came."""
+    arguments: InputText | None = None
+    """Of a call."""
+    index: int = -1
+    """The last under which it went out."""
 
 
 class BlockSequence:
@@ -61,6 +63,9 @@ class BlockSequence:
 
     Text and thinking make way for the part after them, and go on in a block of their own; a call is
     closed when it is told to be over, or when its arguments are whole and another part waits.
+
+    ``odd_inputs`` are the indices of calls whose input lacks what the model wrote, for it was no
+    part of a JSON object.
 
     ``emit(name, document)`` takes the events that start and stop a block, ``out`` the deltas.
     """
@@ -70,6 +75,7 @@ class BlockSequence:
     ) -> None:
         self.called = False
         self.refused = False
+        self.odd_inputs: set[int] = set()
         self._emit = emit
         self._out = out
         self._blocks: dict[int, _Block] = {}
@@ -86,7 +92,7 @@ class BlockSequence:
             namesake.ended = True
         block = self._blocks[event.key] = _Block(part)
         if isinstance(part, Call):
-            block.custom, block.arguments = part.custom, ObjectScan()
+            block.custom, block.arguments = part.custom, InputText()
         block.takes_text = not isinstance(part, Opaque) and not _is_redacted(part)
         self._tell(block, text_of(part))
         if block.arguments is not None or not block.takes_text:
@@ -127,6 +133,8 @@ class BlockSequence:
     def _tell(self, block: _Block, text: str) -> None:
         """Passes text of the part on, or holds it; a call that was closed takes no more."""
         if not text or not block.takes_text:
+            if block.arguments is not None and text.strip():
+                self.odd_inputs.add(block.index)
             return
         block.told = True
         if block is self._open and not block.custom:
@@ -170,7 +178,7 @@ class BlockSequence:
             "content_block": _empty_block(block.part),
         }
         self._emit("content_block_start", start)
-        self._open = block
+        self._open, block.index = block, self._index
         head = b'{"type":"content_block_delta","index":%d,' % self._index
         self._delta_head = head + _DELTAS.get(type(block.part), b"")
         if block.held and not block.custom:
@@ -178,8 +186,11 @@ class BlockSequence:
             block.held.clear()
 
     def _fill(self, block: _Block, text: str) -> None:
-        if block.arguments is not None:
-            block.arguments.feed(text)
+        if block.arguments is not None and not (text := block.arguments.feed(text)):
+            return
+        self._say(text)
+
+    def _say(self, text: str) -> None:
         data = b"%b%b}}" % (self._delta_head, json.encode(text))
         self._out(Event(data, "content_block_delta"))
 
@@ -187,7 +198,12 @@ class BlockSequence:
         part = block.part
         if isinstance(part, Call) and part.custom:
             whole = Call(part.id, part.name, "".join(block.held), custom=True)
-            self._fill(block, wrap_call(whole).arguments)
+            self._say(wrap_call(whole).arguments)
+        elif block.arguments is not None:
+            if rest := block.arguments.flush():
+                self._say(rest)
+            if block.arguments.is_odd:
+                self.odd_inputs.add(self._index)
         if isinstance(part, Thinking) and not _is_redacted(part):
             # Also where nobody signed it: some clients keep no thinking without this event.
             delta = {"type": "signature_delta", "signature": block.signature}

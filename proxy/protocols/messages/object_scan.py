@@ -8,9 +8,13 @@ _TOKEN = re.compile(r'\\.?|["{}]', re.DOTALL)
 
 
 class ObjectScan:
-    """Counts braces outside of strings; the pieces may be cut anywhere."""
+    """Counts braces outside of strings; the pieces may be cut anywhere.
+
+    ``rest`` is how many characters came behind a whole object, by the call that found it whole.
+    """
 
     def __init__(self) -> None:
+        self.rest = 0
         self._unread: list[str] = []
         self._depth = 0
         self._in_string = False
@@ -43,4 +47,5 @@ class ObjectScan:
                 self._depth += 1 if token[0] == "{" else -1
                 if self._depth == 0:
                     self._whole = True
+                    self.rest = len(text) - token.end()
                     return

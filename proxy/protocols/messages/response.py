@@ -152,6 +152,9 @@ def write_answer(answer: Answer, request: Request, losses: Losses) -> dict[str, 
     }
 
 
+NO_OBJECT = "the model wrote no JSON object"
+
+
 def _report(part: Part, block: dict[str, Any], at: str, stop: Stop | None, losses: Losses) -> None:
     """What of a part its block does not say."""
     if isinstance(part, Text) and part.citations is not None and "citations" not in block:
@@ -159,7 +162,7 @@ def _report(part: Part, block: dict[str, Any], at: str, stop: Stop | None, losse
     # text that was cut short is no object; the stop reason tells of it
     if isinstance(part, Call) and not block["input"] and stop is not Stop.LENGTH:
         if not part.custom and call_input(part.arguments) is None:
-            losses.coerce(f"{at}.input", "the model wrote no JSON object")
+            losses.coerce(f"{at}.input", NO_OBJECT)
 
 
 def write_block(part: Part) -> dict[str, Any] | None:

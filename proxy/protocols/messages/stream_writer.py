@@ -13,11 +13,12 @@ from toolwire.proxy.protocols import json
 from toolwire.proxy.protocols.identifiers import random_id
 from toolwire.proxy.protocols.messages.block_sequence import BlockSequence
 from toolwire.proxy.protocols.messages.errors import write_failure
-from toolwire.proxy.protocols.messages.response import write_stop, write_usage
+from toolwire.proxy.protocols.messages.response import NO_OBJECT, write_stop, write_usage
 from toolwire.proxy.protocols.neutral import (
     Delta,
     End,
     Finish,
+    Losses,
     PartEnd,
     PartStart,
     Ping,
@@ -60,9 +61,13 @@ _PING = b'{"type":"ping"}'
 
 
 class MessagesStreamWriter:
-    """The stop reason and the counts wait for the end: no block may come after them."""
+    """The stop reason and the counts wait for the end: no block may come after them.
 
-    def __init__(self, request: Request) -> None:
+    ``losses`` are told what the client does not get, by its place in the answer.
+    """
+
+    def __init__(self, request: Request, losses: Losses) -> None:
+        self._losses = losses
         self._model = request.model
         self._state = _NEW
         self._out: list[Event] = []
@@ -114,6 +119,10 @@ class MessagesStreamWriter:
         if self._state is _NEW:
             self._begin()
         self._blocks.close()
+        # text that was cut short is no object; the stop reason tells of it
+        if self._finish.stop is not Stop.LENGTH:
+            for index in sorted(self._blocks.odd_inputs):
+                self._losses.coerce(f"content[{index}].input", NO_OBJECT)
         reason, sequence = write_stop(
             self._finish.stop,
             self._finish.stop_sequence,

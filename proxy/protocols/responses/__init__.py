@@ -61,7 +61,7 @@ class ResponsesCodec:
     def stream_reader(self) -> StreamReader:
         return ResponsesReader()
 
-    def stream_writer(self, request: Request) -> StreamWriter:
+    def stream_writer(self, request: Request, losses: Losses | None = None) -> StreamWriter:
         return ResponsesWriter(request)
 
     def spelled_out(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import aiohttp
@@ -10,6 +11,7 @@ from prometheus_client import REGISTRY
 from structlog.testing import capture_logs
 
 from tests.proxy.app.streams import ASK, EVENTS, PATHS
+from tests.proxy.gateway import chunk
 from tests.proxy.live import Connection, answering, eventually, gateway, playing, settings_for
 
 PROTOCOLS = list(PATHS)
@@ -31,13 +33,31 @@ async def streams(connection: Connection) -> None:
         await connection.chunk(b"")
 
 
-async def logged(protocol: str, upstream: str, **more: Any) -> tuple[dict[str, Any], str]:
+async def calls_oddly(connection: Connection) -> None:
+    """A chat stream of a call whose arguments are no object."""
+    while await connection.request() is not None:
+        function = {"name": "f", "arguments": "[1]"}
+        call = {"index": 0, "id": "c", "type": "function", "function": function}
+        await connection.begin(
+            [("content-type", "text/event-stream"), ("transfer-encoding", "chunked")]
+        )
+        await connection.chunk(chunk({"role": "assistant", "tool_calls": [call]}, None))
+        await connection.chunk(chunk({}, "tool_calls") + b"data: [DONE]\n\n")
+        await connection.chunk(b"")
+
+
+async def logged(
+    protocol: str,
+    upstream: str,
+    play: Callable[[Connection], Awaitable[None]] = streams,
+    **more: Any,
+) -> tuple[dict[str, Any], str]:
     """The line of a streamed request, and the whole log as text."""
     settings = {"api_key": SECRETS[1], "server": {"client_keys": [SECRETS[0]]}}
     body = {**ASK[protocol], "stream": True, "user": SECRETS[3], **more}
     with capture_logs() as log:
         async with (
-            playing(streams) as server,
+            playing(play) as server,
             gateway(settings_for(server.url, upstream, **settings)) as url,
             aiohttp.ClientSession(headers={"authorization": f"Bearer {SECRETS[0]}"}) as client,
             client.post(f"{url}{PATHS[protocol]}?key={SECRETS[4]}", json=body) as answer,
@@ -81,6 +101,13 @@ async def test_the_line_of_a_converted_request(protocol: str) -> None:
     assert (line["input_tokens"], line["output_tokens"]) == (7, 3)
     assert "dropped top_k" in line["losses"]
     assert [secret for secret in SECRETS if secret in text] == []
+
+
+async def test_what_a_stream_could_not_carry_is_told_at_its_end() -> None:
+    line, _ = await logged("messages", "chat", calls_oddly)
+    assert "coerced content[0].input" in line["losses"]
+    line, _ = await logged("responses", "chat", calls_oddly)
+    assert "coerced content[0].input" not in line.get("losses", [])
 
 
 async def test_what_was_changed_is_told() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -88,7 +90,7 @@ def test_a_call_that_is_not_whole_holds_the_next_one_back() -> None:
     for event in (Start("m", "m"), PartStart(0, Call("a", "f")), Delta(0, '{"x":')):
         writer.write(event)
     assert writer.write(PartStart(1, Call("b", "g"))) == []
-    assert writer.write(Delta(1, "{}")) == []
+    assert writer.write(Delta(1, '{"y":2}')) == []
     assert kinds(writer.write(Delta(0, "1}"))) == [
         "content_block_delta",
         "content_block_stop",
@@ -226,9 +228,13 @@ def test_interleaved_text_and_calls_lose_nothing(deltas: list[tuple[int, str]]) 
     sent = ["".join(text for key, text in deltas if key == wanted) for wanted in range(3)]
     assert sent[0].startswith(told["text"]) and not sent[0].removeprefix(told["text"]).strip()
     for key in (1, 2):
+        out, text = told[str(key)], sent[key].lstrip()
+        if text[:1] != "{":
+            assert isinstance(json.loads(out or "{}"), dict)
+            continue
         # what comes after the end of an object is no part of it
-        assert sent[key].startswith(told[str(key)])
-        if told[str(key)] != sent[key]:
+        assert text.startswith(out)
+        if out != text:
             scan = ObjectScan()
-            scan.feed(told[str(key)])
+            scan.feed(out)
             assert scan.complete()
