@@ -216,7 +216,7 @@ def _completed(known: _Open, part: Part) -> list[StreamEvent]:
     return [*events, PartEnd(known.key, part)]
 
 
-def _weighed(known: _Open, events: list[StreamEvent], tokens: list[Raw]) -> list[StreamEvent]:
+def _weighed(known: _Open, events: list[StreamEvent], tokens: tuple[Raw, ...]) -> list[StreamEvent]:
     if isinstance(known.part, Text):
         add_tokens(tokens, known.key, events)
     return events

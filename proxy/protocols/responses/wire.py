@@ -38,7 +38,7 @@ class StreamEvent(Struct, gc=False):
     part: Raw = NULL
     response: Raw = NULL
     error: Raw = NULL
-    logprobs: list[Raw] | None = None
+    logprobs: tuple[Raw, ...] | None = None
     code: Any = None
     message: Any = None
     param: Any = None
@@ -136,8 +136,8 @@ def from_document(document: dict[str, Any]) -> StreamEvent:
     for names, kind in ((_TEXTS, str), (_NUMBERS, int)):
         found |= {name: value for name in names if type(value := document.get(name)) is kind}
     found |= {name: Raw(json.encode(document[name])) for name in _RAW if name in document}
-    tokens = document.get("logprobs")
-    found["logprobs"] = [Raw(json.encode(t)) for t in tokens] if isinstance(tokens, list) else None
+    if isinstance(tokens := document.get("logprobs"), list):
+        found["logprobs"] = tuple(Raw(json.encode(token)) for token in tokens)
     return StreamEvent(**found)
 
 
