@@ -109,6 +109,7 @@ class _Conversion(AnswerSend):
         return True
 
     def head(self, status: int, headers: Headers) -> tuple[int, Headers]:
+        self._conversion.stream.known = self._exchange.usage  # of a whole answer, made a stream
         return status, [*headers, *report(self._exchange.losses)]
 
     def events(self, events: list[Event]) -> list[Event]:

@@ -6,10 +6,12 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
+from msgspec.structs import replace
+
 from toolwire.proxy.errors import BadUpstreamAnswer
 from toolwire.proxy.protocols import json, sse
 from toolwire.proxy.protocols.codec import Codec, StreamReader, StreamRepair, StreamWriter
-from toolwire.proxy.protocols.collect import Collector
+from toolwire.proxy.protocols.collect import Collector, of_input
 from toolwire.proxy.protocols.convert import Converted
 from toolwire.proxy.protocols.neutral import (
     Answer,
@@ -17,9 +19,11 @@ from toolwire.proxy.protocols.neutral import (
     Failure,
     Losses,
     Part,
+    Start,
     StreamEvent,
     StreamFailure,
     Thinking,
+    Usage,
 )
 from toolwire.proxy.protocols.restore import NAMELESS, Restorer
 from toolwire.proxy.protocols.sse import Event
@@ -95,13 +99,15 @@ class AnswerConversion:
 
     def spelled_out(self, document: Any) -> list[Event]:
         """A whole answer that came though a stream was asked for, as a stream."""
-        self._upstream.read_answer(self._repaired(document))  # an error is none
+        answer = self._upstream.read_answer(self._repaired(document))  # raises where it is an error
         told = self._upstream.spelled_out(document, self._document)
+        self.stream.known = answer.usage
         return [*self.stream.events(told), *self.stream.close()]
 
 
 class StreamConversion:
-    """One answer's stream."""
+    """One answer's stream.  ``known`` are the token counts, where they are known before it begins:
+    of a whole answer."""
 
     def __init__(
         self,
@@ -117,13 +123,17 @@ class StreamConversion:
         self._writer = writer
         self._remember = remember
         self._collector = Collector()
+        self.known: Usage | None = None
 
     def events(self, events: list[Event], *, repaired: bool = False) -> list[Event]:
         """What the client gets for these events of the upstream; ``repaired``: somebody has done
         so, and they are well-formed."""
         if not repaired:
             events = self._repair.feed(events)
-        return self._written(self._restored(self._neutral(events)))
+        neutral = self._neutral(events)
+        if self.known is not None:
+            neutral = [self._counted(event) for event in neutral]
+        return self._written(self._restored(neutral))
 
     def close(self, *, repaired: bool = False) -> list[Event]:
         """The upstream's stream is over."""
@@ -137,6 +147,11 @@ class StreamConversion:
     def _neutral(self, events: list[Event]) -> list[StreamEvent]:
         read = self._reader.read
         return [found for event in events for found in read(event)]
+
+    def _counted(self, event: StreamEvent) -> StreamEvent:
+        if type(event) is not Start:
+            return event
+        return replace(event, usage=event.usage or of_input(self.known))
 
     def _restored(self, events: list[StreamEvent]) -> list[StreamEvent]:
         restored = []

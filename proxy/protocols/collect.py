@@ -50,7 +50,9 @@ class Collector:
                 self._end(event)
             case Start():
                 self.answer.id, self.answer.model = event.id, event.model
-                self.answer.created, self.answer.usage = event.created, event.usage
+                self.answer.created = event.created
+                if event.usage is not None:
+                    self.answer.usage = merged_usage(self.answer.usage, event.usage)
             case UsageReport():
                 self.answer.usage = merged_usage(self.answer.usage, event.usage)
             case Finish():
@@ -108,3 +110,10 @@ def merged_usage(before: Usage | None, after: Usage) -> Usage:
         cache_written=before.cache_written if after.cache_written is None else after.cache_written,
         reasoning=before.reasoning if after.reasoning is None else after.reasoning,
     )
+
+
+def of_input(usage: Usage | None) -> Usage | None:
+    """The counts that are known before anything is said: None where there are none."""
+    if usage is None or usage.input is None:
+        return None
+    return Usage(input=usage.input, cached=usage.cached, cache_written=usage.cache_written)

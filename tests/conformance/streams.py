@@ -218,9 +218,15 @@ def _numbers_grow(found: list[Event], _: Any) -> bool:
     return all(before < after for before, after in itertools.pairwise(numbers))
 
 
+def _starts_with_counts(found: list[Event], wanted: dict[str, Any]) -> bool:
+    usage = found[0][1]["message"]["usage"]
+    return {name: usage[name] for name in wanted} == wanted
+
+
 _CHECKS: dict[str, Callable[[list[Event], Any], bool]] = {
     "first": _is_at(0),
     "last": _is_at(-1),
+    "first_usage": _starts_with_counts,
     "order": _in_order,
     "count:finish_reason": _finishes,
     "each_tool_index_has_id_once": _named_once,

@@ -23,6 +23,7 @@ from toolwire.proxy.protocols.chat.wire import (
     decode_chunk,
     lenient_chunk,
 )
+from toolwire.proxy.protocols.collect import of_input
 from toolwire.proxy.protocols.failure import from_exception
 from toolwire.proxy.protocols.identifiers import random_id
 from toolwire.proxy.protocols.neutral import (
@@ -38,6 +39,7 @@ from toolwire.proxy.protocols.neutral import (
     StreamFailure,
     Text,
     Thinking,
+    Usage,
     UsageReport,
 )
 from toolwire.proxy.protocols.sse import Event
@@ -70,6 +72,7 @@ class StreamReader:
         self._voice = Voice(self._keys)
         self._calls: dict[int, OpenCall] = {}
         self._reason: tuple[str, Any] = ("", None)
+        self._early: Usage | None = None
 
     def read(self, event: Event) -> list[StreamEvent]:
         if self._state is _CLOSED:
@@ -128,17 +131,13 @@ class StreamReader:
     def _chunk(self, chunk: Chunk) -> list[StreamEvent]:
         events: list[StreamEvent] = []
         says = False
-        choice: ChunkChoice | None = None
-        for choice in chunk.choices or ():
-            if choice.index == 0:
-                break
-        else:
-            choice = None
-        if choice is not None and self._state is _WAITING:
-            self._state = _SPEAKING
-            events.append(
-                Start(chunk.id or random_id("chatcmpl-"), chunk.model or "", chunk.created)
-            )
+        choice = _first(chunk)
+        counts = token_counts.read(token_counts.of_chunk(chunk))
+        if self._state is _WAITING:
+            if choice is None:
+                self._early = counts or self._early
+                return events
+            events += self._start(chunk, counts)
         if choice is not None and choice.delta is not None:
             before = len(events)
             self._delta(choice.delta, events)
@@ -146,7 +145,7 @@ class StreamReader:
                 self._voice.weigh(choice.logprobs.content, events, calling=bool(self._calls))
             if says := len(events) > before:
                 self._state = _SPEAKING
-        if (told := token_counts.of_chunk(chunk)) and (counts := token_counts.read(told)):
+        if counts is not None:
             events.append(UsageReport(counts))
         if choice is not None and choice.finish_reason:
             sequence = choice.stop_reason or choice.matched_stop
@@ -154,6 +153,14 @@ class StreamReader:
                 self._voice.fall_silent(events)
             self._finish(choice.finish_reason, sequence, events)
         return events
+
+    def _start(self, chunk: Chunk, counts: Usage | None) -> list[StreamEvent]:
+        """Some upstreams tell their counts with every chunk, some before the first that speaks."""
+        self._state = _SPEAKING
+        early: list[StreamEvent] = [UsageReport(self._early)] if self._early is not None else []
+        known = of_input(counts or self._early)
+        start = Start(chunk.id or random_id("chatcmpl-"), chunk.model or "", chunk.created, known)
+        return [start, *early]
 
     def _delta(self, delta: Delta, events: list[StreamEvent]) -> None:
         if text := delta.reasoning_content or delta.reasoning or detailed(delta.reasoning_details):
@@ -213,3 +220,11 @@ class StreamReader:
             if not (called.over or (but_cut and called.is_cut())):
                 called.over = True
                 events.append(PartEnd(called.key))
+
+
+def _first(chunk: Chunk) -> ChunkChoice | None:
+    """The one choice that other protocols have a place for."""
+    for choice in chunk.choices or ():
+        if choice.index == 0:
+            return choice
+    return None

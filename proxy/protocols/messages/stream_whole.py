@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from toolwire.proxy.errors import BadUpstreamAnswer
+from toolwire.proxy.protocols import failure as failures
 from toolwire.proxy.protocols import json
 from toolwire.proxy.protocols.messages.blocks_write import call_input
 from toolwire.proxy.protocols.messages.errors import stream_failure
+from toolwire.proxy.protocols.messages.stream_repair import MessagesStreamRepair
 from toolwire.proxy.protocols.sse import Event
 
 _STOP = ("stop_reason", "stop_sequence", "stop_details")
@@ -27,6 +28,8 @@ def spelled_out(document: dict[str, Any], request: dict[str, Any] | None) -> lis
     late = (*_END, _BESIDE)
     head = {name: value for name, value in document.items() if name not in late}
     head |= {"content": [], "stop_reason": None, "stop_sequence": None}
+    if isinstance(usage := document.get("usage"), dict):  # of what was said: nothing so far
+        head["usage"] = {**usage, "output_tokens": 0}
     told: list[dict[str, Any]] = [{"type": "message_start", "message": head}]
     blocks = [block for block in document.get("content") or () if isinstance(block, dict)]
     for index, block in enumerate(blocks):
@@ -73,11 +76,12 @@ def _delta(kind: str, name: str, block: dict[str, Any]) -> list[dict[str, Any]]:
 
 # ------------------------------------------------------------------------- stream to answer
 def collected(events: Iterable[Event]) -> dict[str, Any]:
-    """The answer that a repaired stream tells; ``BadUpstreamAnswer`` where it tells an error."""
+    """See ``codec.Codec``."""
     message: dict[str, Any] = {}
     blocks: list[dict[str, Any]] = []
     inputs: list[str] = []
-    for event in events:
+    repair = MessagesStreamRepair()
+    for event in [*repair.feed(list(events)), *repair.close()]:
         document = json.decode(event.data) if event.data is not None else None
         if not isinstance(document, dict):
             continue
@@ -99,7 +103,7 @@ def collected(events: Iterable[Event]) -> dict[str, Any]:
                 usage = document["usage"]
                 message["usage"] |= {n: v for n, v in usage.items() if v is not None}
             case "error":
-                raise BadUpstreamAnswer(stream_failure(document).message)
+                raise failures.as_exception(stream_failure(document))
     return {**message, "content": blocks}
 
 

@@ -10,6 +10,7 @@ from enum import Enum
 from typing import Any
 
 from toolwire.proxy.protocols import json
+from toolwire.proxy.protocols.collect import merged_usage
 from toolwire.proxy.protocols.identifiers import random_id
 from toolwire.proxy.protocols.messages.block_sequence import BlockSequence
 from toolwire.proxy.protocols.messages.errors import write_failure
@@ -84,7 +85,8 @@ class MessagesStreamWriter:
 
     def _start(self, event: Start) -> None:
         if self._state is _NEW:
-            self._usage = event.usage
+            if event.usage is not None:
+                self._usage = merged_usage(self._usage, event.usage)
             self._begin(event.id, event.model)
 
     def _begin(self, message_id: str = "", model: str = "") -> None:
@@ -113,7 +115,7 @@ class MessagesStreamWriter:
         self._finish = event
 
     def _note_usage(self, event: UsageReport) -> None:
-        self._usage = event.usage
+        self._usage = merged_usage(self._usage, event.usage)
 
     def _end(self, event: End) -> None:
         if self._state is _NEW:

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 from toolwire.proxy.errors import UpstreamCut
 from toolwire.proxy.protocols import failure as failures
+from toolwire.proxy.protocols.collect import of_input
 from toolwire.proxy.protocols.neutral import (
     End,
     Failure,
@@ -85,6 +86,7 @@ class ResponsesReader:
                 id=response_id if isinstance(response_id, str) else "",
                 model=model if isinstance(model, str) else "",
                 created=seconds(response.get("created_at")),
+                usage=of_input(usage_of(response)),
             )
         ]
 

@@ -13,7 +13,7 @@ from enum import Enum
 from typing import Any, ClassVar
 
 from toolwire.proxy.protocols import json
-from toolwire.proxy.protocols.collect import text_of
+from toolwire.proxy.protocols.collect import merged_usage, text_of
 from toolwire.proxy.protocols.neutral import (
     Call,
     Delta,
@@ -99,7 +99,8 @@ class ResponsesWriter:
     # ------------------------------------------------------------------------------ moves
     def _start(self, start: Start) -> _Written:
         self._state = State.RUNNING
-        self._usage = start.usage
+        if start.usage is not None:
+            self._usage = merged_usage(self._usage, start.usage)
         self._response = response_object(
             self._request.document,
             response_id=response_id_for(start.id),
@@ -156,7 +157,7 @@ class ResponsesWriter:
         return []
 
     def _report(self, report: UsageReport) -> _Written:
-        self._usage = report.usage
+        self._usage = merged_usage(self._usage, report.usage)
         return []
 
     def _end(self, _: End) -> _Written:

@@ -270,3 +270,18 @@ def test_counts_that_only_groq_s_own_field_tells() -> None:
     assert UsageReport(Usage(input=6, output=2)) in read(role(), both, DONE)
     odd = read(role(), chunk({}, "stop", x_groq="gone"), DONE)
     assert odd[1:] == [Finish(Stop.DONE), End()]
+
+
+COUNTS = {"prompt_tokens": 9, "completion_tokens": 0, "prompt_tokens_details": {"cached_tokens": 4}}
+
+
+def test_counts_of_the_first_chunk_stand_in_the_start() -> None:
+    started, report, *_ = read({**role(), "usage": COUNTS}, chunk({}, "stop"), DONE)
+    assert started == Start("chatcmpl-1", "m", 1, Usage(input=9, cached=4))
+    assert report == UsageReport(Usage(input=9, output=0, cached=4))
+
+
+def test_counts_that_come_before_all_else_stand_in_the_start() -> None:
+    started, report, *_ = read(chunk(usage=COUNTS), role(), chunk({}, "stop"), DONE)
+    assert started == Start("chatcmpl-1", "m", 1, Usage(input=9, cached=4))
+    assert report == UsageReport(Usage(input=9, output=0, cached=4))
