@@ -18,10 +18,10 @@ from __future__ import annotations
 from typing import Any
 
 from toolwire import config
-from toolwire.proxy.answer import AnswerSend, is_stream, without
+from toolwire.proxy.answer import AnswerSend, events_in, is_stream, without
 from toolwire.proxy.asgi import ASGIApp, Headers, Receive, Scope, Send
 from toolwire.proxy.errors import BadUpstreamAnswer
-from toolwire.proxy.exchange import Exchange, endpoint, known_request
+from toolwire.proxy.exchange import Exchange, asked_for_stream, endpoint, known_request
 from toolwire.proxy.protocols import failure, json, sse
 from toolwire.proxy.protocols.codec import Codec
 
@@ -54,21 +54,15 @@ class _Repair(AnswerSend):
 
     def __init__(self, scope: Scope, send: Send, codec: Codec, receive: Receive) -> None:
         super().__init__(scope, send)
+        self._scope = scope
         self._codec = codec
         self._receive = receive
         self._exchange = Exchange.of(scope)
 
     def wants_body(self, status: int, headers: Headers) -> bool:
         if status == 200 and is_stream(headers):
-            return self._asked_for_stream() is False
+            return asked_for_stream(self._scope, self._receive) is False
         return status >= 400 or status == 200
-
-    def _asked_for_stream(self) -> bool | None:
-        """None where nobody has read the request."""
-        request = known_request(self._receive)
-        if request is not None:
-            return request.get("stream") is True
-        return self._exchange.stream if self._exchange.upstream is not None else None
 
     def body(self, status: int, headers: Headers, body: bytes) -> tuple[int, Headers, bytes]:
         if status >= 400:
@@ -77,28 +71,24 @@ class _Repair(AnswerSend):
             return status, headers, body
         request, tags = known_request(self._receive), self._exchange.profile({}).think_tags
         came_as_stream = is_stream(headers)
-        document = self._collected(body) if came_as_stream else _answer_in(body)
+        if came_as_stream:
+            document = self._codec.collected(events_in(body))
+        else:
+            document = _answer_in(body)
         kinds = self._codec.repair_answer(document, think_tags=tags, request=request)
         self._exchange.usage = self._codec.usage_of(document)
         self._exchange.changes.update(kinds)
         if came_as_stream:
             self._exchange.changes["stream_collected"] += 1
             return status, [*without(headers, b"content-type"), _JSON], json.encode(document)
-        if self._asked_for_stream() and (events := self._codec.spelled_out(document, request)):
+        if asked_for_stream(self._scope, self._receive) and (
+            events := self._codec.spelled_out(document, request)
+        ):
             self._exchange.changes["answer_spelled_out"] += 1
             repair = self._codec.stream_repair()
             events = [*repair.feed(events), *repair.close()]
             return status, [*without(headers, b"content-type"), _STREAM], sse.encode(events)
         return status, headers, json.encode(document) if kinds else body
-
-    def _collected(self, body: bytes) -> dict[str, Any]:
-        """The document that a stream tells which nobody asked for."""
-        decoder, repair = sse.Decoder(), self._codec.stream_repair()
-        try:
-            events = [*decoder.feed(body), *decoder.flush()]
-        except ValueError as error:
-            raise BadUpstreamAnswer(f"the upstream sent {error}") from None
-        return self._codec.collected([*repair.feed(events), *repair.close()])
 
 
 def _answer_in(body: bytes) -> dict[str, Any]:

@@ -32,7 +32,7 @@ from toolwire import config
 from toolwire.proxy.answer import AnswerSend, is_stream, without
 from toolwire.proxy.asgi import ASGIApp, Headers, Receive, Scope, Send
 from toolwire.proxy.errors import UpstreamError
-from toolwire.proxy.exchange import Exchange, endpoint, known_request
+from toolwire.proxy.exchange import Exchange, asked_for_stream, endpoint, known_request
 from toolwire.proxy.protocols import failure
 from toolwire.proxy.protocols.codec import Codec, StreamRepair
 from toolwire.proxy.protocols.sse import Event
@@ -81,6 +81,7 @@ class _Rechunk(AnswerSend):
         self, scope: Scope, send: Send, codec: Codec, receive: Receive, options: Options
     ) -> None:
         super().__init__(scope, send)
+        self._scope = scope
         self._codec = codec
         self._receive = receive
         self._options = options
@@ -97,7 +98,10 @@ class _Rechunk(AnswerSend):
         self._last_sent = self._loop.time()
 
     def wants_stream(self, status: int, headers: Headers) -> bool:
-        return status == 200 and is_stream(headers)
+        if status != 200 or not is_stream(headers):
+            return False
+        # one that nobody asked for becomes a whole answer further out, or the error that cut it
+        return asked_for_stream(self._scope, self._receive) is not False
 
     def head(self, status: int, headers: Headers) -> tuple[int, Headers]:
         profile = self._exchange.profile({})

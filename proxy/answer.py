@@ -161,13 +161,7 @@ class AnswerSend:
     async def feed_bytes(self, data: bytes, *, more: bool) -> None:
         """More of the answer, as bytes."""
         if self.decoder is not None:
-            try:
-                events = self.decoder.feed(data)
-                if not more:
-                    events += [event for event in self.decoder.flush() if _is_whole(event)]
-            except ValueError as error:
-                raise BadUpstreamAnswer(f"the upstream sent {error}") from None
-            await self._feed(events, more=more)
+            await self._feed(_decoded(self.decoder, data, last=not more), more=more)
             return
         self._pieces.append(data)
         self._held += len(data)
@@ -220,6 +214,19 @@ class AnswerSend:
             await self._send({"type": "http.response.body", "body": body, "more_body": more})
 
 
+def events_in(body: bytes) -> list[Event]:
+    """The events of a whole body."""
+    return _decoded(sse.Decoder(), body, last=True)
+
+
+def _decoded(decoder: sse.Decoder, data: bytes, *, last: bool) -> list[Event]:
+    try:
+        events = decoder.feed(data)
+    except ValueError as error:
+        raise BadUpstreamAnswer(f"the upstream sent {error}") from None
+    return [*events, *filter(_is_whole, decoder.flush())] if last else events
+
+
 def _is_whole(event: Event) -> bool:
     """Whether this, the last of a body and without its blank line, was not cut off."""
     if event.data is None or event.data == sse.DONE:
@@ -234,8 +241,3 @@ def _is_whole(event: Event) -> bool:
 def is_stream(headers: Headers) -> bool:
     """Whether the body is a ``text/event-stream``."""
     return header(headers, b"content-type").lower().startswith(b"text/event-stream")
-
-
-def is_json(headers: Headers) -> bool:
-    """Whether the body says that it is JSON."""
-    return b"json" in header(headers, b"content-type").lower()

@@ -8,8 +8,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from toolwire.proxy.answer import events_in
 from toolwire.proxy.errors import BadUpstreamAnswer
-from toolwire.proxy.protocols import json, sse
+from toolwire.proxy.protocols import json
 from toolwire.proxy.protocols.codec import Codec, StreamReader, StreamRepair, StreamWriter
 from toolwire.proxy.protocols.collect import Collector, of_input
 from toolwire.proxy.protocols.convert import Converted
@@ -94,8 +95,7 @@ class AnswerConversion:
 
     def collected(self, body: bytes) -> dict[str, Any]:
         """A stream that came though none was asked for, as the document of a whole answer."""
-        repair = self._upstream.stream_repair(think_tags=self._think_tags)
-        return self._upstream.collected([*repair.feed(_events(body)), *repair.close()])
+        return self._upstream.collected(events_in(body))
 
     def spelled_out(self, document: Any) -> list[Event]:
         """A whole answer that came though a stream was asked for, as a stream."""
@@ -170,11 +170,3 @@ class StreamConversion:
     def _written(self, events: list[StreamEvent]) -> list[Event]:
         write = self._writer.write
         return [wire for event in events for wire in write(event)]
-
-
-def _events(body: bytes) -> list[Event]:
-    decoder = sse.Decoder()
-    try:
-        return [*decoder.feed(body), *decoder.flush()]
-    except ValueError as error:
-        raise BadUpstreamAnswer(f"the upstream sent {error}") from None

@@ -25,6 +25,7 @@ from toolwire.proxy.errors import BodyTooLarge, ClientDisconnected, InvalidReque
 from toolwire.proxy.protocols import json
 from toolwire.proxy.protocols.codec import Codec
 from toolwire.proxy.protocols.identifiers import random_id
+from toolwire.proxy.protocols.known_tools import KNOWN_TOOLS
 from toolwire.proxy.protocols.neutral import Loss, Usage
 from toolwire.proxy.protocols.registry import codec_for_path
 
@@ -101,8 +102,9 @@ def endpoint(scope: Scope) -> Codec | None:
 class Body:
     """A request body that is decoded at most once, and encoded at most once (``receive``).
 
-    Nothing is read before somebody asks.  ``document`` may be changed in place; whoever does so
-    calls ``touch``.  ``sort_keys`` asks for every object's keys in sorted order.
+    Nothing is read before somebody asks.  ``document`` may be changed in place, but for what is
+    inside its ``tools`` (see ``known_tools``); whoever does so calls ``touch``.  ``sort_keys`` asks
+    for every object's keys in sorted order.
     """
 
     def __init__(self, receive: Receive, encoding: str = "") -> None:
@@ -142,7 +144,7 @@ class Body:
     async def document(self) -> dict[str, Any]:
         """The JSON object; ``InvalidRequest`` says where it is none."""
         if self._document is None:
-            self._document = json.decode_object(await self.read())
+            self._document = json.decode_object(await self.read(), decode=KNOWN_TOOLS.decode)
         return self._document
 
     def touch(self) -> None:
@@ -165,7 +167,7 @@ class Body:
             return await self.read()
         if not self._encoded:
             try:
-                self._encoded = json.encode(self._document, sort_keys=self._sort_keys)
+                self._encoded = KNOWN_TOOLS.encode(self._document, sort_keys=self._sort_keys)
             except json.NestedTooDeeply as error:
                 raise InvalidRequest(f"the request body is {error}") from None
         return self._encoded
@@ -217,6 +219,15 @@ def inflate(data: bytes, encoding: str) -> bytes:
 def known_request(receive: Receive) -> dict[str, Any] | None:
     """The document of the request that is being answered, where it has been decoded."""
     return receive.known if isinstance(receive, Body) else None
+
+
+def asked_for_stream(scope: Scope, receive: Receive) -> bool | None:
+    """Whether the answer to this request is to be a stream; None where nobody has read it."""
+    request = known_request(receive)
+    if request is not None:
+        return request.get("stream") is True
+    exchange = Exchange.of(scope)
+    return exchange.stream if exchange.upstream is not None else None
 
 
 def open_body(scope: Scope, receive: Receive) -> tuple[Scope, Body]:

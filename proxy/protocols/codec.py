@@ -171,8 +171,9 @@ class Codec(Protocol):
         it was asked to; ``document`` is repaired.  [] of what is not over yet, or no answer."""
 
     def collected(self, events: Sequence[Event]) -> dict[str, Any]:
-        """The whole answer that a stream tells which nobody asked for; ``events`` are repaired.
-        Raises ``BadUpstreamAnswer`` where it broke off or tells an error."""
+        """The whole answer that a stream tells which nobody asked for; ``events`` are all of it, as
+        they came.  Raises ``UpstreamCut`` where it broke off, ``BadUpstreamAnswer`` where it tells
+        an error."""
 
     def failure_event(self, failure: Failure) -> list[Event]:
         """How a stream of this protocol that is already under way tells of an error, as far as it

@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from toolwire.proxy.errors import ToolwireError
+from toolwire.proxy.errors import BadUpstreamAnswer, ToolwireError, UpstreamCut, UpstreamError
 from toolwire.proxy.protocols import json
 from toolwire.proxy.protocols.neutral import Failure
 
@@ -79,6 +79,14 @@ def from_exception(error: ToolwireError) -> Failure:
         code=error.code,
         param=error.param,
     )
+
+
+def as_exception(failure: Failure) -> UpstreamError:
+    """What a stream told, where a whole answer was to come of it."""
+    if failure.code == UpstreamCut.code:
+        return UpstreamCut(failure.message)
+    code = failure.code if isinstance(failure.code, str) else None
+    return BadUpstreamAnswer(failure.message, code=code, param=failure.param)
 
 
 def read_body(status: int, body: bytes) -> Failure:

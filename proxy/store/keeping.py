@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Raw
 from prometheus_client import Counter
 
-from toolwire.proxy.answer import AnswerSend, header, is_json, is_stream, without
+from toolwire.proxy.answer import AnswerSend, header, is_stream, without
 from toolwire.proxy.asgi import Headers, Scope, Send
 from toolwire.proxy.exchange import Exchange
 from toolwire.proxy.protocols import json
@@ -50,7 +50,11 @@ class KeptAnswer(AnswerSend):
         return status == 200 and is_stream(headers) and self._has_work()
 
     def wants_body(self, status: int, headers: Headers) -> bool:
-        return status == 200 and is_json(headers) and self._has_work()
+        return (
+            status == 200
+            and b"json" in header(headers, b"content-type").lower()
+            and self._has_work()
+        )
 
     def _has_work(self) -> bool:
         """Decides at the head of the answer, for then the upstream is known."""

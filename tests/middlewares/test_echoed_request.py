@@ -27,8 +27,8 @@ def streamed() -> ASGIApp:
     return SSERechunking(Upstream(data, content_type="text/event-stream"))
 
 
-async def response_to(app: ASGIApp) -> dict[str, Any]:
-    reply = await ask(app, "/v1/responses", REQUEST)
+async def response_to(app: ASGIApp, stream: bool) -> dict[str, Any]:
+    reply = await ask(app, "/v1/responses", {**REQUEST, "stream": stream})
     data = reply.body.rpartition(b"data: ")[2]
     document: dict[str, Any] = json.loads(data)
     return document.get("response", document)
@@ -36,11 +36,11 @@ async def response_to(app: ASGIApp) -> dict[str, Any]:
 
 @pytest.mark.parametrize("app", [whole, streamed])
 async def test_the_request_is_repeated_where_it_is_known(app: Any) -> None:
-    response = await response_to(KeyCanonicalization(app()))
+    response = await response_to(KeyCanonicalization(app()), app is streamed)
     assert (response["tool_choice"], response["model"], response["tools"]) == ("none", "m", [])
 
 
 @pytest.mark.parametrize("app", [whole, streamed])
 async def test_a_request_that_nobody_reads_is_not_read_for_it(app: Any) -> None:
-    response = await response_to(app())
+    response = await response_to(app(), app is streamed)
     assert (response["tool_choice"], response["model"], response["tools"]) == ("auto", "", [])

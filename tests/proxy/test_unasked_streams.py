@@ -13,7 +13,8 @@ from toolwire.middlewares.answer_repair import AnswerRepair
 from toolwire.middlewares.key_canonicalization import KeyCanonicalization
 from toolwire.middlewares.sse_rechunking import SSERechunking
 from toolwire.middlewares.tool_schema_conversion import ToolSchemaConversion
-from toolwire.proxy.errors import BadUpstreamAnswer
+from toolwire.proxy.asgi import Receive, Scope, Send
+from toolwire.proxy.errors import BadUpstreamAnswer, UpstreamCut, UpstreamTimeout
 from toolwire.proxy.protocols.registry import CODECS
 from toolwire.proxy.protocols.sse import Event
 
@@ -162,7 +163,56 @@ async def test_a_background_response_that_is_not_done_stays_what_it_is() -> None
     assert reply.json() == queued
 
 
-async def test_an_unasked_stream_that_breaks_off_is_an_error() -> None:
-    upstream = Upstream(WRITES[:2], content_type="text/event-stream")
-    with pytest.raises(BadUpstreamAnswer, match="broke off"):
-        await ask(answered(upstream, rechunked=True), "/v1/chat/completions", REQUEST)
+BEGUN: dict[str, list[dict[str, Any]]] = {
+    "/v1/chat/completions": STREAM[:2],
+    "/v1/messages": [{"type": "message_start", "message": ANSWERS["/v1/messages"]}],
+    "/v1/responses": [{"type": "response.created", "response": ANSWERS["/v1/responses"]}],
+}
+"""How a stream begins."""
+
+
+def begun(path: str) -> bytes:
+    return b"".join(b"data: %b\n\n" % json.dumps(event).encode() for event in BEGUN[path])
+
+
+@pytest.mark.parametrize("rechunked", [True, False])
+@pytest.mark.parametrize("path", BEGUN)
+@pytest.mark.parametrize("rest", [b"", b'data: {"type": "cut in the mid'])
+async def test_an_unasked_stream_that_breaks_off_is_an_error(
+    path: str, rechunked: bool, rest: bytes
+) -> None:
+    upstream = Upstream([begun(path) + rest], content_type="text/event-stream")
+    with pytest.raises(UpstreamCut, match="broke off"):
+        await ask(answered(upstream, rechunked=rechunked), path, REQUEST)
+
+
+@pytest.mark.parametrize("path", BEGUN)
+async def test_of_an_unasked_stream_the_error_is_the_one_that_ended_it(path: str) -> None:
+    async def silent(scope: Scope, receive: Receive, send: Send) -> None:
+        headers = [(b"content-type", b"text/event-stream")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": begun(path), "more_body": True})
+        raise UpstreamTimeout("nothing for 9 s")
+
+    inner = KeyCanonicalization(AnswerRepair(SSERechunking(silent)))
+    with pytest.raises(UpstreamTimeout, match="9 s"):
+        await ask(inner, path, REQUEST)
+
+
+ERRORS: dict[str, dict[str, Any]] = {
+    "/v1/chat/completions": {"error": {"message": "no", "type": "t", "code": "some_code"}},
+    "/v1/messages": {
+        "type": "error",
+        "error": {"type": "api_error", "message": "no", "code": "some_code"},
+    },
+    "/v1/responses": {"type": "error", "message": "no", "code": "some_code", "param": None},
+}
+
+
+@pytest.mark.parametrize("path", ERRORS)
+async def test_an_unasked_stream_that_tells_an_error_is_that_error(path: str) -> None:
+    error = b"data: %b\n\n" % json.dumps(ERRORS[path]).encode()
+    upstream = Upstream([begun(path), error], content_type="text/event-stream")
+    with pytest.raises(BadUpstreamAnswer, match=r"^no$") as raised:
+        await ask(answered(upstream, rechunked=True), path, REQUEST)
+    assert raised.value.code == "some_code"

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from toolwire.proxy.errors import BadUpstreamAnswer
+from toolwire.proxy.protocols import failure as failures
 from toolwire.proxy.protocols import json, sse
 from toolwire.proxy.protocols.chat.answer_repair import OBJECT
 from toolwire.proxy.protocols.chat.envelope import OBJECT as CHUNK
 from toolwire.proxy.protocols.chat.errors import error_document, read_error
+from toolwire.proxy.protocols.chat.repair import StreamRepair
 from toolwire.proxy.protocols.chat.split import split
 from toolwire.proxy.protocols.sse import Event
 
@@ -63,15 +64,16 @@ def _finish(choice: dict[str, Any]) -> dict[str, Any]:
 
 # ------------------------------------------------------------------------- stream to answer
 def collected(events: Iterable[Event]) -> dict[str, Any]:
-    """The answer that a repaired stream tells; ``BadUpstreamAnswer`` where it tells an error."""
+    """See ``codec.Codec``."""
     answer: dict[str, Any] = {}
     choices: dict[int, dict[str, Any]] = {}
-    for event in events:
+    repair = StreamRepair()
+    for event in [*repair.feed(list(events)), *repair.close()]:
         if event.data is None or event.data.strip() == sse.DONE:
             continue
         chunk = json.decode(event.data)
         if (error := error_document(chunk, event.name)) is not None:
-            raise BadUpstreamAnswer(read_error(error).message)
+            raise failures.as_exception(read_error(error))
         if not isinstance(chunk, dict):
             continue
         for name, value in chunk.items():

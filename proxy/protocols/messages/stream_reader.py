@@ -11,7 +11,9 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from toolwire.proxy.errors import UpstreamCut
 from toolwire.proxy.protocols import sse
+from toolwire.proxy.protocols.failure import from_exception
 from toolwire.proxy.protocols.identifiers import random_id
 from toolwire.proxy.protocols.messages import wire
 from toolwire.proxy.protocols.messages.errors import stream_failure
@@ -43,7 +45,7 @@ from toolwire.proxy.protocols.neutral import (
     UsageReport,
 )
 
-BROKEN_OFF = Failure(502, "the upstream's stream broke off before the end of the answer")
+BROKEN_OFF = from_exception(UpstreamCut("the upstream's stream broke off before its end"))
 
 
 class _State(Enum):

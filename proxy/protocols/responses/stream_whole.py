@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from toolwire.proxy.errors import BadUpstreamAnswer
+from toolwire.proxy.errors import UpstreamCut
+from toolwire.proxy.protocols import failure as failures
 from toolwire.proxy.protocols import json
 from toolwire.proxy.protocols.responses import wire
 from toolwire.proxy.protocols.responses.repair import ResponsesRepair
-from toolwire.proxy.protocols.responses.response import failed_response
-from toolwire.proxy.protocols.responses.stream_reader import error_in
+from toolwire.proxy.protocols.responses.response import failed_response, read_error
+from toolwire.proxy.protocols.responses.stream_reader import BROKEN_OFF, error_in
 from toolwire.proxy.protocols.sse import Event
 
 _BEGUN: dict[str, Any] = {
@@ -41,20 +42,21 @@ def spelled_out(document: dict[str, Any], request: dict[str, Any] | None) -> lis
 
 
 def collected(events: Iterable[Event]) -> dict[str, Any]:
-    """The answer that a repaired stream tells; ``BadUpstreamAnswer`` where it tells an error."""
+    """See ``codec.Codec``."""
     response: dict[str, Any] = {}
-    heard = list(events)
-    wire.parse(heard)
-    for event in heard:
+    repair = ResponsesRepair()
+    told = repair.feed(list(events))
+    if not repair.finished:
+        raise UpstreamCut(BROKEN_OFF)
+    wire.parse(told)
+    for event in told:
         chunk = event.parsed
         if not isinstance(chunk, wire.StreamEvent):
             continue
         if chunk.type == "error":
-            raise BadUpstreamAnswer(str(error_in(chunk).get("message")))
+            raise failures.as_exception(read_error(error_in(chunk)))
         if chunk.type in wire.TERMINAL:
             response = wire.object_in(chunk.response)
     if (failed := failed_response(response)) is not None:
-        raise BadUpstreamAnswer(failed.message)
-    if not response:
-        raise BadUpstreamAnswer("the upstream's stream ended without a response")
+        raise failures.as_exception(failed)
     return response

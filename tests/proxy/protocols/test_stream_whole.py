@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.fuzz.altered import altered
-from toolwire.proxy.errors import BadUpstreamAnswer
+from toolwire.proxy.errors import BadUpstreamAnswer, UpstreamCut
 from toolwire.proxy.protocols import json
 from toolwire.proxy.protocols.registry import CODECS
 from toolwire.proxy.protocols.sse import Event
@@ -157,10 +157,9 @@ def test_a_response_that_is_not_over_has_no_stream(status: str) -> None:
 @pytest.mark.parametrize("protocol", ANSWERS)
 def test_a_stream_that_broke_off_is_no_answer(protocol: str) -> None:
     codec = CODECS[protocol]
-    repair = codec.stream_repair()
     first = codec.spelled_out(copy.deepcopy(ANSWERS[protocol]), None)[:1]
-    with pytest.raises(BadUpstreamAnswer, match="broke off"):
-        codec.collected([*repair.feed(first), *repair.close()])
+    with pytest.raises(UpstreamCut, match="broke off"):
+        codec.collected(first)
 
 
 def test_pieces_are_put_together() -> None:
@@ -212,8 +211,6 @@ def test_odd_answers_and_streams_raise_nothing_but_that_they_are_none(
     told = codec.spelled_out(copy.deepcopy(ANSWERS[protocol]), WITH_COUNTS)
     documents = [json.decode(event.data) for event in told if event.data not in (None, b"[DONE]")]
     odd = data.draw(altered([documents], at_most=2))
-    repair = codec.stream_repair()
     odd = odd if isinstance(odd, list) else [odd]
-    events = repair.feed([Event(json.encode(document)) for document in odd])
-    with contextlib.suppress(BadUpstreamAnswer):
-        codec.collected([*events, *repair.close()])
+    with contextlib.suppress(BadUpstreamAnswer, UpstreamCut):
+        codec.collected([Event(json.encode(document)) for document in odd])
