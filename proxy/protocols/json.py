@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from typing import Any, NoReturn
 
@@ -118,7 +119,12 @@ def _quoted(text: str) -> bytes:
     return _SURROGATE.sub(lambda half: f"\\u{ord(half[0]):04x}", quoted).encode()
 
 
-def decode_object(data: bytes, *, what: str = "the request body") -> dict[str, Document]:
+def decode_object(
+    data: bytes,
+    *,
+    what: str = "the request body",
+    decode: Callable[[bytes], Document] = decode,
+) -> dict[str, Document]:
     """The object in ``data``; ``InvalidRequest`` says where it is no JSON, or what else it is."""
     try:
         document = decode(data)

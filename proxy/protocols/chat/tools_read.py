@@ -15,12 +15,14 @@ from toolwire.proxy.protocols.fields import (
     unknown,
     wrong_type,
 )
+from toolwire.proxy.protocols.known_tools import KNOWN_TOOLS
 from toolwire.proxy.protocols.neutral import (
     Cache,
     Choice,
     CustomTool,
     FunctionTool,
     HostedTool,
+    Loss,
     Tool,
 )
 
@@ -37,9 +39,14 @@ _USUAL_OF_FUNCTION = _KNOWN_OF_FUNCTION - {"cache_control"}
 
 def read_tools(document: dict[str, Any]) -> list[Tool]:
     """``tools``, then the deprecated ``functions``."""
-    tools = [_read_tool(tool, at) for at, tool in objects(document, "tools")]
-    legacy = objects(document, "functions")
-    return tools + [_read_function(function, at, {}, at) for at, function in legacy]
+    tools, _ = KNOWN_TOOLS.derived(optional(document, "tools", list) or [], _read)
+    if legacy := objects(document, "functions"):
+        tools = tools + [_read_function(function, at, {}, at) for at, function in legacy]
+    return tools
+
+
+def _read(tools: list[Any]) -> tuple[list[Tool], list[Loss]]:
+    return [_read_tool(tool, at) for at, tool in objects({"tools": tools}, "tools")], []
 
 
 def _read_tool(tool: dict[str, Any], at: str) -> Tool:

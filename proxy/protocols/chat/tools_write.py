@@ -8,12 +8,14 @@ from __future__ import annotations
 from typing import Any
 
 from toolwire.proxy.protocols.codec import Quirks
+from toolwire.proxy.protocols.known_tools import KNOWN_TOOLS
 from toolwire.proxy.protocols.neutral import (
     PARALLEL_PATHS,
     Choice,
     CustomTool,
     FunctionTool,
     HostedTool,
+    Loss,
     Losses,
     Request,
     Tool,
@@ -23,11 +25,8 @@ from toolwire.proxy.protocols.openai import parameters
 
 def write_tools(request: Request, quirks: Quirks, losses: Losses) -> dict[str, Any]:
     """``tools``, ``tool_choice`` and ``parallel_tool_calls``; none of them without tools."""
-    tools = [
-        (tool, written)
-        for place, tool in enumerate(request.tools)
-        if (written := _write_tool(tool, place, quirks, losses)) is not None
-    ]
+    tools, lost = KNOWN_TOOLS.derived(request.tools, _written, quirks.strict, quirks.cache_control)
+    losses.entries += lost
     choice = request.choice
     if choice is not None and choice.allowed is not None:
         tools = _allowed(tools, choice.allowed, losses)
@@ -35,9 +34,9 @@ def write_tools(request: Request, quirks: Quirks, losses: Losses) -> dict[str, A
         if choice is not None and choice.mode in ("required", "tool"):
             losses.drop(choice.at, "no tools are left to choose from")
         return {}
-    document: dict[str, Any] = {"tools": [each for _, each in tools]}
+    document: dict[str, Any] = {"tools": tools}
     if choice is not None:
-        _write_choice(document, choice, {_name(tool) for tool, _ in tools}, losses)
+        _write_choice(document, choice, {_name(tool) for tool in tools}, losses)
     if request.parallel is False and (choice is None or choice.mode != "none"):
         if quirks.parallel_tool_calls:
             document["parallel_tool_calls"] = False
@@ -46,9 +45,21 @@ def write_tools(request: Request, quirks: Quirks, losses: Losses) -> dict[str, A
     return document
 
 
-def _write_tool(tool: Tool, place: int, quirks: Quirks, losses: Losses) -> dict[str, Any] | None:
+def _written(
+    tools: list[Tool], strict: bool, cache_control: bool
+) -> tuple[list[dict[str, Any]], list[Loss]]:
+    losses = Losses()
+    written = [
+        _write_tool(tool, place, strict, cache_control, losses) for place, tool in enumerate(tools)
+    ]
+    return [tool for tool in written if tool is not None], losses.entries
+
+
+def _write_tool(
+    tool: Tool, place: int, strict: bool, cache_control: bool, losses: Losses
+) -> dict[str, Any] | None:
     if type(tool) is FunctionTool:
-        document = {"type": "function", "function": _write_function(tool, quirks, losses)}
+        document = {"type": "function", "function": _write_function(tool, strict, losses)}
     elif type(tool) is CustomTool:
         document = {"type": "custom", "custom": _write_custom(tool)}
     elif type(tool) is HostedTool and tool.protocol == "chat":
@@ -57,19 +68,19 @@ def _write_tool(tool: Tool, place: int, quirks: Quirks, losses: Losses) -> dict[
         losses.drop(f"tools[{place}]", "a tool that its own vendor runs means nothing elsewhere")
         return None
     if tool.cache is not None:
-        if quirks.cache_control:
+        if cache_control:
             document["cache_control"] = tool.cache.value
         else:
             losses.drop(tool.cache.at, "the upstream takes no cache marks")
     return document
 
 
-def _write_function(tool: FunctionTool, quirks: Quirks, losses: Losses) -> dict[str, Any]:
+def _write_function(tool: FunctionTool, strict: bool, losses: Losses) -> dict[str, Any]:
     function: dict[str, Any] = {"name": tool.name}
     if tool.description is not None:
         function["description"] = tool.description
     function["parameters"] = parameters(tool.schema)
-    if tool.strict is not None and quirks.strict:
+    if tool.strict is not None and strict:
         function["strict"] = tool.strict
     elif tool.strict:
         losses.drop(f"{tool.at}.strict", "the upstream does not know it")
@@ -91,15 +102,15 @@ def _write_custom(tool: CustomTool) -> dict[str, Any]:
     return custom
 
 
-def _name(tool: Tool) -> str | None:
-    return None if isinstance(tool, HostedTool) else tool.name
+def _name(tool: dict[str, Any]) -> str | None:
+    """None for a tool that the vendor runs."""
+    named = tool.get("function") or tool.get("custom")
+    return named["name"] if tool.get("type") in ("function", "custom") and named else None
 
 
-def _allowed(
-    tools: list[tuple[Tool, dict[str, Any]]], names: list[str], losses: Losses
-) -> list[tuple[Tool, dict[str, Any]]]:
+def _allowed(tools: list[dict[str, Any]], names: list[str], losses: Losses) -> list[dict[str, Any]]:
     """The tools of that subset; all of them where it is empty."""
-    subset = [(tool, document) for tool, document in tools if _name(tool) in names]
+    subset = [tool for tool in tools if _name(tool) in names]
     if tools and not subset:
         losses.coerce("tool_choice", "none of the allowed tools is among the tools")
     return subset or tools

@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from toolwire.proxy.protocols.fields import invalid, optional, required, wrong_type
+from toolwire.proxy.protocols.known_tools import KNOWN_TOOLS
 from toolwire.proxy.protocols.messages.blocks_read import beside, read_cache
-from toolwire.proxy.protocols.neutral import Choice, FunctionTool, HostedTool, Tool
+from toolwire.proxy.protocols.neutral import Choice, FunctionTool, HostedTool, Loss, Tool
 
 _FUNCTION_FIELDS = frozenset(
     {"type", "name", "description", "input_schema", "strict", "cache_control"}
@@ -22,13 +23,17 @@ _CHOICES = ("auto", "any", "tool", "none")
 
 
 def read_tools(tools: list[Any]) -> list[Tool]:
+    return KNOWN_TOOLS.derived(tools, _read)[0]
+
+
+def _read(tools: list[Any]) -> tuple[list[Tool], list[Loss]]:
     read = []
     for index, tool in enumerate(tools):
         at = f"tools[{index}]"
         if type(tool) is not dict:
             raise wrong_type(tool, "an object", at)
         read.append(_read_tool(tool, at))
-    return read
+    return read, []
 
 
 def _read_tool(tool: dict[str, Any], at: str) -> Tool:

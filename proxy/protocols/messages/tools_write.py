@@ -9,12 +9,15 @@ from typing import Any
 
 from toolwire.proxy.protocols.codec import Quirks
 from toolwire.proxy.protocols.freeform import wrap
+from toolwire.proxy.protocols.known_tools import KNOWN_TOOLS
 from toolwire.proxy.protocols.neutral import (
     PARALLEL_PATHS,
     CustomTool,
     FunctionTool,
     HostedTool,
+    Loss,
     Losses,
+    Protocol,
     Request,
     Tool,
 )
@@ -25,11 +28,10 @@ _TOOL_FIELDS = {"allowed_callers", "defer_loading", "eager_input_streaming", "in
 
 def write_tools(document: dict[str, Any], request: Request, quirks: Quirks, losses: Losses) -> None:
     """Adds ``tools`` and ``tool_choice``; neither where no tool is left."""
-    tools = [
-        written
-        for tool in _allowed(request, losses)
-        if (written := _write_tool(tool, request, quirks, losses)) is not None
-    ]
+    tools, lost = KNOWN_TOOLS.derived(
+        _allowed(request, losses), _written, request.protocol, quirks.strict
+    )
+    losses.entries += lost
     if not tools:
         if request.choice is not None and request.choice.mode in ("required", "tool"):
             losses.drop(request.choice.at, "no tools are left to choose from")
@@ -59,34 +61,40 @@ def _allowed(request: Request, losses: Losses) -> list[Tool]:
     return request.tools
 
 
+def _written(
+    tools: list[Tool], client: Protocol, strict: bool
+) -> tuple[list[dict[str, Any]], list[Loss]]:
+    losses = Losses()
+    written = [_write_tool(tool, client, strict, losses) for tool in tools]
+    return [tool for tool in written if tool is not None], losses.entries
+
+
 def _write_tool(
-    tool: Tool, request: Request, quirks: Quirks, losses: Losses
+    tool: Tool, client: Protocol, strict: bool, losses: Losses
 ) -> dict[str, Any] | None:
     if type(tool) is FunctionTool:
-        return _function(tool, request, quirks, losses)
+        return _function(tool, client, strict, losses)
     if type(tool) is CustomTool:
-        return _function(wrap(tool), request, quirks, losses)
-    if type(tool) is HostedTool and tool.protocol == request.protocol == "messages":
+        return _function(wrap(tool), client, strict, losses)
+    if type(tool) is HostedTool and tool.protocol == client == "messages":
         return tool.value
     losses.drop(tool.at, "a tool that another vendor runs")
     return None
 
 
-def _function(
-    tool: FunctionTool, request: Request, quirks: Quirks, losses: Losses
-) -> dict[str, Any]:
+def _function(tool: FunctionTool, client: Protocol, strict: bool, losses: Losses) -> dict[str, Any]:
     written: dict[str, Any] = {"name": tool.name}
     if tool.description is not None:
         written["description"] = tool.description
     written["input_schema"] = _schema(tool.schema)
-    if tool.strict is not None and quirks.strict:
+    if tool.strict is not None and strict:
         written["strict"] = tool.strict
     elif tool.strict:
         losses.drop(f"{tool.at}.strict", "the upstream knows no strict tools")
     if tool.cache is not None:
         written["cache_control"] = tool.cache.value
     for name, value in (tool.extra or {}).items():
-        if name in _TOOL_FIELDS or request.protocol == "messages":
+        if name in _TOOL_FIELDS or client == "messages":
             written[name] = value
         else:
             losses.drop(f"{tool.at}.{name}", "has no equivalent in Messages")

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from toolwire.proxy.protocols.known_tools import KNOWN_TOOLS
+from toolwire.proxy.protocols.parts import Loss
+
 _ECHOED: dict[str, Any] = {
     "background": False,
     "frequency_penalty": 0,
@@ -57,8 +60,16 @@ def response_object(
         value = request.get(name)
         response[name] = silent if value is None else value
     tools = response["tools"]
-    response["tools"] = [_echoed_tool(tool) for tool in tools] if isinstance(tools, list) else []
+    if type(tools) is list:
+        echoed, _ = KNOWN_TOOLS.derived(tools, _echoed)
+        response["tools"] = KNOWN_TOOLS.encoded(echoed)
+    else:
+        response["tools"] = []
     return response
+
+
+def _echoed(tools: list[Any]) -> tuple[list[Any], list[Loss]]:
+    return [_echoed_tool(tool) for tool in tools], []
 
 
 def _echoed_tool(tool: Any) -> Any:

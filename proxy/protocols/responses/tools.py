@@ -10,12 +10,15 @@ from typing import Any
 from toolwire.proxy.errors import InvalidRequest
 from toolwire.proxy.protocols.codec import Quirks
 from toolwire.proxy.protocols.fields import objects, one_of, optional, required, wrong_type
+from toolwire.proxy.protocols.known_tools import KNOWN_TOOLS
 from toolwire.proxy.protocols.neutral import (
     Choice,
     CustomTool,
     FunctionTool,
     HostedTool,
+    Loss,
     Losses,
+    Protocol,
     Request,
     Tool,
 )
@@ -31,13 +34,17 @@ _UNWISHED: tuple[Any, ...] = (None, False, [], {})
 # ----------------------------------------------------------------------------------- reading
 def read_tools(document: dict[str, Any]) -> list[Tool]:
     """The tools, those of a namespace under their flat names (see ``namespaces``)."""
+    return KNOWN_TOOLS.derived(optional(document, "tools", list) or [], _read)[0]
+
+
+def _read(tools: list[Any]) -> tuple[list[Tool], list[Loss]]:
     found: list[Tool] = []
-    for at, tool in objects(document, "tools"):
+    for at, tool in objects({"tools": tools}, "tools"):
         if tool.get("type") == "namespace":
             found += _read_namespace(tool, at)
         else:
             found.append(_read_tool(tool, at, None))
-    return found
+    return found, []
 
 
 def _read_namespace(tool: dict[str, Any], at: str) -> list[Tool]:
@@ -97,12 +104,21 @@ def _read_allowed(value: dict[str, Any]) -> Choice:
 # ----------------------------------------------------------------------------------- writing
 def write_tools(request: Request, quirks: Quirks, losses: Losses) -> list[dict[str, Any]]:
     """What is left of the tools."""
-    written = [_write_tool(tool, request, quirks, losses) for tool in request.tools]
-    return [tool for tool in written if tool is not None]
+    written, lost = KNOWN_TOOLS.derived(request.tools, _written, request.protocol, quirks.strict)
+    losses.entries += lost
+    return written
+
+
+def _written(
+    tools: list[Tool], client: Protocol, strict: bool
+) -> tuple[list[dict[str, Any]], list[Loss]]:
+    losses = Losses()
+    written = [_write_tool(tool, client, strict, losses) for tool in tools]
+    return [tool for tool in written if tool is not None], losses.entries
 
 
 def _write_tool(
-    tool: Tool, request: Request, quirks: Quirks, losses: Losses
+    tool: Tool, client: Protocol, strict: bool, losses: Losses
 ) -> dict[str, Any] | None:
     if isinstance(tool, HostedTool):
         if tool.protocol == "responses":
@@ -118,19 +134,19 @@ def _write_tool(
     written["parameters"] = parameters(tool.schema)
     # An absent ``strict`` means that the API tries to make the schema strict, which no other
     # protocol does: https://platform.openai.com/docs/guides/function-calling#strict-mode
-    if quirks.strict:
+    if strict:
         written["strict"] = bool(tool.strict)
     elif tool.strict:
         losses.drop(f"{tool.at}.strict", "the upstream does not know strict")
-    _write_extra(tool, request, written, losses)
+    _write_extra(tool, client, written, losses)
     return written
 
 
 def _write_extra(
-    tool: FunctionTool, request: Request, written: dict[str, Any], losses: Losses
+    tool: FunctionTool, client: Protocol, written: dict[str, Any], losses: Losses
 ) -> None:
     for name, value in (tool.extra or {}).items():
-        if request.protocol == "responses":
+        if client == "responses":
             written[name] = value
         elif value not in _UNWISHED:
             losses.drop(f"{tool.at}.{name}", "Responses has no such field of a tool")
