@@ -63,6 +63,11 @@ class InputText:
         self.is_odd = text is None
         return text or ""
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether an object did."""
+        return self._state is _INSIDE or self._state is _WHOLE
+
     def complete(self) -> bool:
         """Whether a whole object came, as far as can be told."""
         return self._state is _WHOLE or self._held.strip() == "{}"

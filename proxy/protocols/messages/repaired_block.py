@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import Any
 
 import msgspec
 from msgspec import Struct, field
 
 from toolwire.proxy.protocols import json
+from toolwire.proxy.protocols.messages.input_text import InputText
 from toolwire.proxy.protocols.messages.object_scan import ObjectScan
 from toolwire.proxy.protocols.messages.repair import DELTA_TEXTS
 from toolwire.proxy.protocols.sse import Event
@@ -42,6 +44,9 @@ class DeltaHead(Struct, gc=False):
     delta: _Kind
 
 
+Told = tuple[Event | None, dict[str, Any]]
+"""An event as it came, None where it was changed; and its document."""
+
 _decoder = msgspec.json.Decoder(DeltaHead)
 
 
@@ -60,6 +65,10 @@ class RepairedBlock(Struct):
     heard: list[bytes] = field(default_factory=list)
     """Deltas of a call that were not looked into."""
     scan: ObjectScan = field(default_factory=ObjectScan)
+    input: InputText = field(default_factory=InputText)
+    """Of a call, until its object began."""
+    doubtful: Told | None = None
+    """The last delta that waits to be found one of an object."""
     told: bool = False
     """There is more of it than that it begins."""
     stopped: bool = False
@@ -81,6 +90,55 @@ class RepairedBlock(Struct):
         if kind == ARGUMENTS:
             return self.is_call
         return TAKEN_BY.get(kind, self.type) == self.type
+
+    def hold(self, event: Event | None, document: dict[str, Any]) -> None:
+        """Keeps an event until the block's turn; ``event`` is None where its document was
+        changed."""
+        if event is not None:
+            self.raw[len(self.held)] = event
+        self.held.append(document)
+
+    def sent(
+        self, document: dict[str, Any], event: Event | None, repairs: Counter[str]
+    ) -> list[Event]:
+        """An event of the block under its right number and name."""
+        kind = document["type"]
+        if event is None or document.get("index") != self.index:
+            document["index"] = self.index
+            return [Event(json.encode(document), kind)]
+        if event.name != kind:
+            repairs["event_name_added"] += 1
+            return [Event(event.data, kind)]
+        return [event]
+
+    def admitted(self, told: Told, repairs: Counter[str]) -> Told | None:
+        """What may go out of a delta of arguments, where no object began yet; None for nothing."""
+        _, document = told
+        text = document["delta"].get("partial_json")
+        if not self.is_call or self.input.has_begun or not text:
+            return told
+        out = self.input.feed(text)
+        if not out:
+            self.doubtful = told
+            return None
+        if self.doubtful is not None:
+            repairs["input_placeholder"] += 1
+        if out == text:
+            return told
+        document["delta"]["partial_json"] = out
+        return None, document
+
+    def owed(self, repairs: Counter[str]) -> list[Told]:
+        """The delta that is due at its end: the arguments, where they had to wait for it."""
+        text = self.input.flush() if self.is_call else ""
+        if self.input.is_odd:
+            repairs["input_not_an_object"] += 1
+        if not text:
+            return []
+        if self.doubtful is not None and self.doubtful[1]["delta"]["partial_json"] == text:
+            return [self.doubtful]
+        delta = {"type": ARGUMENTS, "partial_json": text}
+        return [(None, {"type": "content_block_delta", "index": self.index, "delta": delta})]
 
     def is_whole(self) -> bool:
         """Whether the arguments of a call are one whole JSON object."""

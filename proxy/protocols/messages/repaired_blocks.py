@@ -67,6 +67,7 @@ class RepairedBlocks:
             and self._named.get(head.index) is block
             and head.type == "content_block_delta"
             and block.takes(kind)
+            and (not block.is_call or block.input.has_begun)
         )
         if faultless and block.is_call:
             block.heard.append(data)
@@ -93,7 +94,7 @@ class RepairedBlocks:
                 namesake.stopped = True
             self._named[number] = block
         self._latest = block
-        self._hold(block, event if self._repairs.total() == before else None, document)
+        block.hold(event if self._repairs.total() == before else None, document)
         self._waiting.append(block)
         return self._advance()
 
@@ -137,10 +138,12 @@ class RepairedBlocks:
             self._repairs["late_block_event_dropped"] += 1
             return []
         if block is self._open:
-            out = self._sent(block, document, event)
+            told = [*block.owed(self._repairs), (event, document)]
+            out = [sent for one, d in told for sent in block.sent(d, one, self._repairs)]
             self._over()
             return [*out, *self._advance()]
-        self._hold(block, event, document)
+        for one, d in (*block.owed(self._repairs), (event, document)):
+            block.hold(one, d)
         block.closed = True
         return self._advance()
 
@@ -185,10 +188,13 @@ class RepairedBlocks:
         block.told |= says
         if block.is_call:
             block.heard.append(event.data or b"")
+        admitted = block.admitted((event, document), self._repairs)
+        if admitted is None:
+            return self._advance() if self._waiting else []
         if block is not self._open:
-            self._hold(block, event, document)
+            block.hold(*admitted)
             return self._advance()
-        out = self._sent(block, document, event)
+        out = block.sent(admitted[1], admitted[0], self._repairs)
         return [*out, *self._advance()] if self._waiting else out
 
     def _advance(self) -> list[Event]:
@@ -197,6 +203,8 @@ class RepairedBlocks:
         while self._open is None or self._may_close(self._open):
             if self._open is not None:
                 self._repairs["block_stop_added"] += 1
+                for event, document in self._open.owed(self._repairs):
+                    out += self._open.sent(document, event, self._repairs)
                 stop = {"type": "content_block_stop", "index": self._open.index}
                 out.append(Event(json.encode(stop), "content_block_stop"))
                 self._over()
@@ -221,7 +229,7 @@ class RepairedBlocks:
             self._repairs["block_index_corrected"] += 1
         out: list[Event] = []
         for place, document in enumerate(block.held):
-            out += self._sent(block, document, block.raw.get(place))
+            out += block.sent(document, block.raw.get(place), self._repairs)
         block.held, block.raw = [], {}
         if block.closed:
             self._over()
@@ -231,22 +239,3 @@ class RepairedBlocks:
         if self._open is not None:
             self._open.closed = True
         self._open, self.prefix, self.heard = None, NOTHING, None
-
-    def _hold(self, block: RepairedBlock, event: Event | None, document: dict[str, Any]) -> None:
-        """``event`` is None where its document was changed."""
-        if event is not None:
-            block.raw[len(block.held)] = event
-        block.held.append(document)
-
-    def _sent(
-        self, block: RepairedBlock, document: dict[str, Any], event: Event | None
-    ) -> list[Event]:
-        """An event of the block under its right number and name."""
-        kind = document["type"]
-        if event is None or document.get("index") != block.index:
-            document["index"] = block.index
-            return [Event(json.encode(document), kind)]
-        if event.name != kind:
-            self._repairs["event_name_added"] += 1
-            return [Event(event.data, kind)]
-        return [event]

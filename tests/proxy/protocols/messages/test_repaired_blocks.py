@@ -328,3 +328,35 @@ def test_odd_values_anywhere_raise_nothing(odd: list[Any]) -> None:
     repair.feed([*events, begin("other", 1), finish(), STOP])
     repair.close()
     assert repair.finished
+
+
+# ---------------------------------------------------------------- input that is no object (yet)
+@pytest.mark.parametrize("pieces", [["null"], ["[1", "]"], ["city"]])
+def test_an_input_that_is_no_object_is_an_empty_one(pieces: list[str]) -> None:
+    told = [more("call", piece) for piece in pieces]
+    assert content(begin("call"), *told, end()) == ([{}], {"input_not_an_object": 1})
+    # in the place of a block that waits, too
+    waits = [begin("call", 1), *(more("call", piece, 1) for piece in pieces), end(1)]
+    first = [begin("other"), more("other", '{"b"')]
+    found, repairs = content(*first, *waits, more("other", ":2}"), end())
+    assert found == [{"b": 2}, {}]
+    assert repairs["input_not_an_object"] == 1
+
+
+@pytest.mark.parametrize("placeholder", ["{}", "null"])
+def test_a_placeholder_makes_way_for_the_true_input(placeholder: str) -> None:
+    told = [more("call", piece) for piece in (placeholder, '{"a"', ":1}")]
+    assert content(begin("call"), *told, end()) == ([{"a": 1}], {"input_placeholder": 1})
+
+
+def test_an_empty_input_passes_as_it_came() -> None:
+    sent = [start(), begin("call"), more("call", "{}"), end(), finish("tool_use"), STOP]
+    out, repairs = fed(*sent)
+    assert all(one is other for one, other in zip(out, sent, strict=True))
+    assert repairs == {}
+
+
+def test_an_empty_input_that_its_end_never_follows_goes_out() -> None:
+    found, repairs = content(begin("call"), more("call", "{}"), begin("other", 1), end(1))
+    assert found == [{}, {}]
+    assert repairs == {"block_stop_added": 1}
