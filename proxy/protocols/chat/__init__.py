@@ -69,7 +69,7 @@ class _ChatCodec:
         return StreamReader()
 
     def stream_writer(self, request: Request, losses: Losses | None = None) -> StreamWriter:
-        return StreamWriter(request)
+        return StreamWriter(request, losses or Losses())
 
     def spelled_out(
         self, document: dict[str, Any], request: dict[str, Any] | None = None

@@ -29,8 +29,12 @@ def is_legacy(request: Request) -> bool:
     return bool(request.document.get("functions")) and not request.document.get("tools")
 
 
-def opening(call: Call, index: int) -> Opening:
-    """``index`` is the call's place in the message."""
+def opening(call: Call, index: int | None) -> Opening:
+    """``index`` is the call's place in the message; None for the ``function_call`` of a client that
+    knows no other."""
+    if index is None:
+        begun = {"name": call.name, "arguments": ""}
+        return Opening({"function_call": begun}, b'{"function_call":{"arguments":', b"}}")
     kind, text = ("custom", "input") if call.custom else ("function", "arguments")
     head = {
         "index": index,
@@ -40,11 +44,6 @@ def opening(call: Call, index: int) -> Opening:
     }
     before = b'{"tool_calls":[{"index":%d,"%b":{"%b":' % (index, kind.encode(), text.encode())
     return Opening({"tool_calls": [head]}, before, b"}}]}")
-
-
-def legacy_opening(call: Call) -> Opening:
-    head = {"name": call.name, "arguments": ""}
-    return Opening({"function_call": head}, b'{"function_call":{"arguments":', b"}}")
 
 
 def write_call(call: Call, *, cut: bool = False) -> dict[str, Any]:

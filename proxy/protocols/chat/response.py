@@ -11,6 +11,7 @@ from typing import Any
 from toolwire.proxy.errors import BadUpstreamAnswer
 from toolwire.proxy.protocols.chat import finish, oddities, reasoning_blocks
 from toolwire.proxy.protocols.chat import usage as token_counts
+from toolwire.proxy.protocols.chat.annotations import read_annotations, write_annotations
 from toolwire.proxy.protocols.chat.answer_repair import OBJECT
 from toolwire.proxy.protocols.chat.calls_write import is_legacy, write_calls
 from toolwire.proxy.protocols.chat.errors import error_document, read_error
@@ -22,7 +23,6 @@ from toolwire.proxy.protocols.neutral import (
     Answer,
     Call,
     Losses,
-    Opaque,
     Part,
     Refusal,
     Request,
@@ -75,7 +75,7 @@ def read_answer(document: dict[str, Any]) -> Answer:
 def _extra(document: dict[str, Any], logprobs: dict[str, Any], parts: list[Part]) -> dict[str, Any]:
     """With the log probabilities that are of no visible text: a refusal's, those of calls."""
     extra = {name: document[name] for name in _EXTRA if document.get(name)}
-    beside = ("content",) if any(isinstance(part, Text) for part in parts) else ()
+    beside = ("content",) if any(isinstance(part, Text) and part.text for part in parts) else ()
     if others := {name: told for name, told in logprobs.items() if told and name not in beside}:
         extra["logprobs"] = others
     return extra
@@ -88,10 +88,10 @@ def usage_of(document: dict[str, Any]) -> Usage | None:
 
 def _read_message(message: dict[str, Any], tokens: list[Token] | None) -> list[Part]:
     parts: list[Part] = [*_read_thinking(message)]
-    if text := _text(message.get("content")):
-        notes = message.get("annotations")
-        citations = Opaque("chat", notes) if notes else None
-        parts.append(Text(text, citations=citations, logprobs=tokens))
+    text = _text(message.get("content"))
+    citations = read_annotations(message.get("annotations"))
+    if text or citations is not None:
+        parts.append(Text(text, citations=citations, logprobs=tokens if text else None))
     if refusal := _text(message.get("refusal")):
         parts.append(Refusal(refusal))
     calls = message.get("tool_calls")
@@ -137,12 +137,13 @@ _CALL_FIELDS = frozenset({"id", "type", "index", "function", "custom", "cache_co
 # ------------------------------------------------------------------------------------- write
 def write_answer(answer: Answer, request: Request, losses: Losses) -> dict[str, Any]:
     """A ``chat.completion`` with one choice."""
-    if any(isinstance(part, Text) and part.citations is not None for part in answer.parts):
-        losses.drop("choices[0].message.annotations", "citations are not carried across protocols")
     calls = [part for part in answer.parts if isinstance(part, Call)]
     legacy, cut = is_legacy(request), answer.stop is Stop.LENGTH
+    texts = [part for part in answer.parts if isinstance(part, Text)]
     message = _write_message(answer.parts) | write_calls(calls, cut=cut, legacy=legacy)
-    tokens = [t for part in answer.parts if isinstance(part, Text) for t in part.logprobs or ()]
+    if annotations := write_annotations(texts, losses):
+        message["annotations"] = annotations
+    tokens = [token for text in texts for token in text.logprobs or ()]
     document: dict[str, Any] = {
         "id": answer.id or random_id("chatcmpl-"),
         "object": OBJECT,

@@ -117,7 +117,7 @@ class StreamReader:
     def _end(self) -> list[StreamEvent]:
         """The finish that is still owed, and the end."""
         owed: list[StreamEvent] = []
-        self._voice.fall_silent(owed)
+        self._voice.end(owed)
         self._end_calls(owed)
         if self._state is not _FINISHED:
             owed.append(self._stop())
@@ -169,6 +169,8 @@ class StreamReader:
             self._voice.sign(delta.reasoning_blocks, events)
         if delta.content:
             self._voice.say(Text, delta.content, events)
+        if delta.annotations:
+            self._voice.cite(delta.annotations)
         if delta.refusal:
             self._voice.say(Refusal, delta.refusal, events)
         for piece in delta.tool_calls or ():

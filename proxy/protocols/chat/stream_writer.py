@@ -15,6 +15,7 @@ from msgspec import Struct
 from toolwire.proxy.protocols import json, sse
 from toolwire.proxy.protocols.chat import calls_write, finish, reasoning_blocks
 from toolwire.proxy.protocols.chat import usage as token_counts
+from toolwire.proxy.protocols.chat.annotations import StreamAnnotations
 from toolwire.proxy.protocols.chat.envelope import OBJECT
 from toolwire.proxy.protocols.chat.errors import write_failure
 from toolwire.proxy.protocols.collect import merged_usage
@@ -25,6 +26,7 @@ from toolwire.proxy.protocols.neutral import (
     Delta,
     End,
     Finish,
+    Losses,
     Part,
     PartEnd,
     PartStart,
@@ -72,13 +74,14 @@ _FIELDS: dict[type, bytes] = {
 class StreamWriter:
     """See ``codec.StreamWriter``.  What comes out of order does what little it may, or nothing."""
 
-    def __init__(self, request: Request) -> None:
+    def __init__(self, request: Request, losses: Losses) -> None:
         self._request = request
         self._legacy = calls_write.is_legacy(request)
         self._enter(_State.WAITING)
         self._parts: dict[int, _Open] = {}
         self._calls: list[_Open] = []
         self._blocks = 0
+        self._annotations = StreamAnnotations(losses)
         self._usage: Usage | None = None
         self._stop = Stop.DONE
         self._word = ""
@@ -127,18 +130,13 @@ class StreamWriter:
     def _call_start(self, key: int, call: Call) -> list[Event]:
         if self._legacy and self._calls:
             return []  # there is place for one
-        opening = (
-            calls_write.legacy_opening(call)
-            if self._legacy
-            else calls_write.opening(call, len(self._calls))
-        )
+        opening = calls_write.opening(call, None if self._legacy else len(self._calls))
         opened = self._parts[key] = _Open(call, opening.before, opening.after)
         self._calls.append(opened)
         return [self._chunk(json.encode(opening.delta)), *self._rest(opened, call)]
 
     def _delta(self, event: Delta) -> list[Event]:
-        opened = self._parts.get(event.key)
-        if opened is None:
+        if (opened := self._parts.get(event.key)) is None:
             return []
         if event.logprobs:
             return [self._weighed(opened, event.text, event.logprobs)]
@@ -162,6 +160,8 @@ class StreamWriter:
             signed = reasoning_blocks.delta_of(block, part.vendor, self._blocks)
             events.append(self._chunk(json.encode(signed)))
             self._blocks += 1
+        elif isinstance(part, Text):
+            self._annotations.add(part, opened.sent)
         return events
 
     def _rest(self, opened: _Open, part: Part) -> list[Event]:
@@ -182,6 +182,8 @@ class StreamWriter:
         events: list[Event] = []
         for key in list(self._parts):
             events += self._part_end(PartEnd(key))
+        if (cited := self._annotations.delta()) is not None:
+            events.append(self._chunk(json.encode(cited)))
         if event.stop is not Stop.LENGTH:
             # a call that the limit cut off must not look whole
             for call in self._calls:

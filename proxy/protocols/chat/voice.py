@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from msgspec import Raw
 
 from toolwire.proxy.protocols.chat import reasoning_blocks
+from toolwire.proxy.protocols.chat.annotations import read_annotations
 from toolwire.proxy.protocols.logprobs import add_tokens
 from toolwire.proxy.protocols.neutral import (
     Delta,
@@ -32,6 +34,9 @@ class Voice:
         self._kind: Kind | None = None
         self._key = 0
         self._early: list[Raw] = []
+        self._text: list[str] = []
+        self._start = 0
+        self._notes: list[Any] = []
 
     def say(self, kind: Kind, text: str, events: list[StreamEvent]) -> None:
         if self._kind is not kind:
@@ -39,7 +44,13 @@ class Voice:
             self._kind, self._key = kind, next(self._keys)
             part = Thinking(origin="chat") if kind is Thinking else kind("")
             events.append(PartStart(self._key, part))
+        if kind is Text:
+            self._text.append(text)
         events.append(Delta(self._key, text))
+
+    def cite(self, notes: list[Any]) -> None:
+        """Citations of the text that is under way, or of the next one."""
+        self._notes += notes
 
     def weigh(self, tokens: list[Raw], events: list[StreamEvent], *, calling: bool) -> None:
         """Tokens of what ``events`` say, or of none of it where their text comes later.
@@ -68,5 +79,20 @@ class Voice:
 
     def fall_silent(self, events: list[StreamEvent]) -> None:
         if self._kind is not None:
-            events.append(PartEnd(self._key))
+            events.append(PartEnd(self._key, self._cited() if self._kind is Text else None))
             self._kind = None
+
+    def end(self, events: list[StreamEvent]) -> None:
+        """No more is said; citations that no text followed stand in an empty one."""
+        self.fall_silent(events)
+        if (cited := self._cited()) is not None:
+            key = next(self._keys)
+            events += [PartStart(key, Text("")), PartEnd(key, cited)]
+
+    def _cited(self) -> Text | None:
+        """The whole text that is over, where it has citations."""
+        text = "".join(self._text)
+        citations = read_annotations(self._notes, self._start)
+        self._start += len(text)
+        self._text, self._notes = [], []
+        return Text(text, citations=citations) if citations is not None else None

@@ -63,6 +63,7 @@ class Delta(Struct, gc=False):
     refusal: str | None = None
     function_call: FunctionDelta | None = None
     reasoning_blocks: list[Any] | None = None
+    annotations: list[Any] | None = None
 
 
 class ChunkLogprobs(Struct, gc=False):

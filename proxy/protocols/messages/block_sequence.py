@@ -67,6 +67,8 @@ class BlockSequence:
     ``odd_inputs`` are the indices of calls whose input lacks what the model wrote, for it was no
     part of a JSON object.
 
+    ``cited`` are those of texts with citations, which are left out.
+
     ``emit(name, document)`` takes the events that start and stop a block, ``out`` the deltas.
     """
 
@@ -76,6 +78,7 @@ class BlockSequence:
         self.called = False
         self.refused = False
         self.odd_inputs: set[int] = set()
+        self._cited: list[_Block] = []
         self._emit = emit
         self._out = out
         self._blocks: dict[int, _Block] = {}
@@ -110,6 +113,8 @@ class BlockSequence:
         if event.part is not None and not block.told:
             self._tell(block, text_of(event.part))
         block.ended = True
+        if isinstance(event.part, Text) and event.part.citations is not None:
+            self._cited.append(block)
         if isinstance(event.part, Thinking) and isinstance(block.part, Thinking):
             self._sign(block, event.part)
         self._advance()
@@ -123,6 +128,10 @@ class BlockSequence:
         else:
             return
         self._queue(block)
+
+    @property
+    def cited(self) -> list[int]:
+        return [max(block.index, 0) for block in self._cited]
 
     def close(self) -> None:
         """All parts are over."""

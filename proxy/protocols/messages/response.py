@@ -130,8 +130,9 @@ def _text(fields: dict[str, Any], name: str) -> str:
 def write_answer(answer: Answer, request: Request, losses: Losses) -> dict[str, Any]:
     blocks: list[dict[str, Any]] = []
     for part in answer.parts:
-        if (block := write_block(part)) is not None:
-            _report(part, block, f"content[{len(blocks)}]", answer.stop, losses)
+        block = write_block(part)
+        _report(part, block or {}, f"content[{len(blocks)}]", answer.stop, losses)
+        if block is not None:
             blocks.append(block)
     refused = any(isinstance(part, Refusal) for part in answer.parts)
     reason, sequence = write_stop(
@@ -153,14 +154,15 @@ def write_answer(answer: Answer, request: Request, losses: Losses) -> dict[str, 
 
 
 NO_OBJECT = "the model wrote no JSON object"
+NO_CITATIONS = "Messages cites what its own search found, or the documents of the request"
 
 
 def _report(part: Part, block: dict[str, Any], at: str, stop: Stop | None, losses: Losses) -> None:
     """What of a part its block does not say."""
     if isinstance(part, Text) and part.citations is not None and "citations" not in block:
-        losses.drop(f"{at}.citations", "citations are not carried across protocols")
+        losses.drop(f"{at}.citations", NO_CITATIONS)
     # text that was cut short is no object; the stop reason tells of it
-    if isinstance(part, Call) and not block["input"] and stop is not Stop.LENGTH:
+    if isinstance(part, Call) and not block.get("input") and stop is not Stop.LENGTH:
         if not part.custom and call_input(part.arguments) is None:
             losses.coerce(f"{at}.input", NO_OBJECT)
 

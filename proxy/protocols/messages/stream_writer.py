@@ -14,7 +14,12 @@ from toolwire.proxy.protocols.collect import merged_usage
 from toolwire.proxy.protocols.identifiers import random_id
 from toolwire.proxy.protocols.messages.block_sequence import BlockSequence
 from toolwire.proxy.protocols.messages.errors import write_failure
-from toolwire.proxy.protocols.messages.response import NO_OBJECT, write_stop, write_usage
+from toolwire.proxy.protocols.messages.response import (
+    NO_CITATIONS,
+    NO_OBJECT,
+    write_stop,
+    write_usage,
+)
 from toolwire.proxy.protocols.neutral import (
     Delta,
     End,
@@ -121,6 +126,8 @@ class MessagesStreamWriter:
         if self._state is _NEW:
             self._begin()
         self._blocks.close()
+        for index in self._blocks.cited:
+            self._losses.drop(f"content[{index}].citations", NO_CITATIONS)
         # text that was cut short is no object; the stop reason tells of it
         if self._finish.stop is not Stop.LENGTH:
             for index in sorted(self._blocks.odd_inputs):

@@ -62,7 +62,7 @@ class ResponsesCodec:
         return ResponsesReader()
 
     def stream_writer(self, request: Request, losses: Losses | None = None) -> StreamWriter:
-        return ResponsesWriter(request)
+        return ResponsesWriter(request, losses or Losses())
 
     def spelled_out(
         self, document: dict[str, Any], request: dict[str, Any] | None = None

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from toolwire.proxy.protocols import json
+from toolwire.proxy.protocols.citations import url_citations
 from toolwire.proxy.protocols.identifiers import random_id
 from toolwire.proxy.protocols.logprobs import read_tokens
 from toolwire.proxy.protocols.neutral import Call, Losses, Opaque, Part, Refusal, Text, Thinking
@@ -42,17 +45,18 @@ def read_item(item: Item) -> list[Part]:
 def _read_content(part: Any) -> Part | None:
     match part:
         case {"type": "output_text", "text": str(text)}:
-            annotations = part.get("annotations")
-            return Text(
-                text,
-                citations=Opaque("responses", annotations) if annotations else None,
-                logprobs=read_tokens(part.get("logprobs")),
-            )
+            citations = read_annotations(part.get("annotations"))
+            return Text(text, citations=citations, logprobs=read_tokens(part.get("logprobs")))
         case {"type": "refusal", "refusal": str(text)}:
             return Refusal(text)
         case {"type": str()}:
             return Opaque("responses", part)
     return None
+
+
+def read_annotations(value: Any) -> Opaque | None:
+    """The citations of a text; None where it has none."""
+    return Opaque("responses", value) if isinstance(value, list) and value else None
 
 
 def read_call(item: Item) -> Call:
@@ -80,11 +84,11 @@ def write_output(
     parts: list[Part], response_id: str, names: Names, losses: Losses, *, unfinished: bool
 ) -> list[Item]:
     """The items of ``parts``; ``unfinished``: the last of them was cut short."""
-    kept = [part for part in parts if is_item(part)]
-    for index, part in enumerate(kept):
-        if isinstance(part, Text) and part.citations is not None:
-            path = f"output[{index}].content[0].annotations"
-            losses.drop(path, "citations are not carried across protocols")
+    kept: list[Part] = []
+    for part in parts:
+        told = cited(part, len(kept), losses) if isinstance(part, Text) else part
+        if is_item(told):
+            kept.append(told)
     return [
         write_item(
             part,
@@ -94,6 +98,14 @@ def write_output(
         )
         for index, part in enumerate(kept)
     ]
+
+
+def cited(text: Text, index: int, losses: Losses) -> Text:
+    """``text``, which is the item at ``index``, with its citations in this protocol's words."""
+    if text.citations is None:
+        return text
+    annotations = url_citations(text, f"output[{index}].content[0].annotations", losses)
+    return replace(text, citations=Opaque("responses", annotations))
 
 
 def item_type(part: Part) -> str | None:
@@ -156,7 +168,7 @@ def message_item(item_id: str, content: list[Item], status: str) -> Item:
 def text_part(text: Text) -> Item:
     return {
         "type": "output_text",
-        "annotations": [],
+        "annotations": text.citations.value if text.citations is not None else [],
         "logprobs": text.logprobs or [],
         "text": text.text,
     }

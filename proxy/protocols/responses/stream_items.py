@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from msgspec import Raw, Struct, field
-from msgspec.structs import replace
+from msgspec import Struct, field
 
 from toolwire.proxy.protocols.collect import text_of
-from toolwire.proxy.protocols.logprobs import add_tokens
 from toolwire.proxy.protocols.neutral import (
     Call,
     Delta,
@@ -25,35 +23,17 @@ from toolwire.proxy.protocols.neutral import (
     Thinking,
 )
 from toolwire.proxy.protocols.responses import output, wire
+from toolwire.proxy.protocols.responses.open_part import OpenPart, with_text
 from toolwire.proxy.protocols.responses.reasoning import BETWEEN_PARTS
 from toolwire.proxy.protocols.responses.wire import PartKind
 
 _CALLS = ("function_call", "custom_tool_call")
 
 
-class _Open(Struct):
-    """A part under way: its neutral key, and what was said of it so far."""
-
-    key: int
-    part: Part
-    said: list[str] = field(default_factory=list)
-
-    def say(self, text: str) -> list[StreamEvent]:
-        if not text:
-            return []
-        self.said.append(text)
-        return [Delta(self.key, text)]
-
-    def say_rest(self, whole: str) -> list[StreamEvent]:
-        """What ``whole`` has beyond the deltas; the deltas are right where they differ."""
-        said = "".join(self.said)
-        return self.say(whole[len(said) :]) if whole.startswith(said) else []
-
-
 class _Item(Struct):
     """An output item: its open parts by their index, and whether it is over."""
 
-    parts: dict[int, _Open] = field(default_factory=dict)
+    parts: dict[int, OpenPart] = field(default_factory=dict)
     done: bool = False
     type: Any = None  # as it was told when the item was added
     shown: PartKind | None = None  # reasoning: itself or a summary of it
@@ -92,14 +72,20 @@ class OutputItems:
             known = item.parts.get(chunk.content_index or 0)
             if known is not None:  # the common case by far
                 if chunk.logprobs:
-                    return _weighed(known, known.say(text), chunk.logprobs)
+                    return known.weighed(known.say(text), chunk.logprobs)
                 known.said.append(text)
                 return [Delta(known.key, text)]
         part, events = self._part(self._item(chunk), chunk, kind)
         if part is None:
             return events
         events += part.say(text)
-        return _weighed(part, events, chunk.logprobs) if chunk.logprobs else events
+        return part.weighed(events, chunk.logprobs) if chunk.logprobs else events
+
+    def annotated(self, chunk: wire.StreamEvent) -> None:
+        """A citation of text; the end of the item repeats it, but not everywhere."""
+        part = self._item(chunk).parts.get(chunk.content_index or 0)
+        if part is not None and (annotation := wire.object_in(chunk.annotation)):
+            part.annotations.append(annotation)
 
     def whole(self, chunk: wire.StreamEvent, kind: PartKind) -> list[StreamEvent]:
         """A ``.done`` event: what it says beyond the deltas."""
@@ -140,7 +126,7 @@ class OutputItems:
         events: list[StreamEvent] = []
         for index, part in enumerate(output.read_item(document)):
             known = item.parts.pop(index, None)
-            events += self._tell(part) if known is None else _completed(known, part)
+            events += self._tell(part) if known is None else known.completed(part)
         return events + _close(item)
 
     def _item(self, chunk: wire.StreamEvent) -> _Item:
@@ -151,14 +137,14 @@ class OutputItems:
             item = self._items[index] = _Item()
         return item
 
-    def _open(self, item: _Item, index: int, part: Part) -> tuple[_Open, list[StreamEvent]]:
-        opened = item.parts[index] = _Open(len(self.parts), part)
+    def _open(self, item: _Item, index: int, part: Part) -> tuple[OpenPart, list[StreamEvent]]:
+        opened = item.parts[index] = OpenPart(len(self.parts), part)
         self.parts.append(part)
         return opened, [PartStart(opened.key, part)]
 
     def _part(
         self, item: _Item, chunk: wire.StreamEvent, kind: PartKind
-    ) -> tuple[_Open | None, list[StreamEvent]]:
+    ) -> tuple[OpenPart | None, list[StreamEvent]]:
         """The part that an event is about, begun where it had not; None where nobody can tell."""
         if item.done:
             return None, []
@@ -172,7 +158,7 @@ class OutputItems:
 
     def _thought(
         self, item: _Item, chunk: wire.StreamEvent, kind: PartKind
-    ) -> tuple[_Open | None, list[StreamEvent]]:
+    ) -> tuple[OpenPart | None, list[StreamEvent]]:
         """All reasoning of an item is one part; a second kind of it would only say it again."""
         index = (chunk.summary_index if kind is PartKind.SUMMARY else chunk.content_index) or 0
         if item.shown is None:
@@ -193,7 +179,7 @@ class OutputItems:
         text = text_of(part)
         if not text:
             return [PartStart(key, part), PartEnd(key, part)]
-        return [PartStart(key, _with_text(part, "")), Delta(key, text), PartEnd(key, part)]
+        return [PartStart(key, with_text(part, "")), Delta(key, text), PartEnd(key, part)]
 
 
 def _whole_of(item: _Item, index: int | None, found: list[Any]) -> dict[str, Any] | None:
@@ -207,31 +193,7 @@ def _whole_of(item: _Item, index: int | None, found: list[Any]) -> dict[str, Any
     return None
 
 
-def _completed(known: _Open, part: Part) -> list[StreamEvent]:
-    """The end of a part of which the upstream repeats the whole."""
-    events = known.say_rest(text_of(part))
-    part = _with_text(part, "".join(known.said))
-    if isinstance(part, Call) and isinstance(known.part, Call):
-        part.id, part.name = known.part.id, known.part.name
-    return [*events, PartEnd(known.key, part)]
-
-
-def _weighed(known: _Open, events: list[StreamEvent], tokens: tuple[Raw, ...]) -> list[StreamEvent]:
-    if isinstance(known.part, Text):
-        add_tokens(tokens, known.key, events)
-    return events
-
-
 def _close(item: _Item) -> list[StreamEvent]:
-    ends: list[StreamEvent] = [PartEnd(part.key) for part in item.parts.values()]
+    ends: list[StreamEvent] = [part.end() for part in item.parts.values()]
     item.done, item.parts = True, {}
     return ends
-
-
-def _with_text(part: Part, text: str) -> Part:
-    match part:
-        case Text() | Refusal() | Thinking():
-            return replace(part, text=text)
-        case Call():
-            return replace(part, arguments=text)
-    return part

@@ -31,6 +31,8 @@ _PART_EVENT: dict[PartKind, str] = {
 }
 """The stem of the events around the deltas; arguments and input have none."""
 
+_ANNOTATED = "response.output_text.annotation.added"
+
 _NO_ARGUMENTS = "{}"
 
 
@@ -92,7 +94,7 @@ class StreamedItem:
         return text[len(said) :] if text.startswith(said) else ""
 
     def closing(self, whole: Part | None, status: str | None) -> list[Said]:
-        """The part and the item are over.
+        """The part and the item are over; ``whole`` is the part, if known.
 
         Without a ``status`` the item is complete, unless it is a call cut in its arguments.
         """
@@ -102,12 +104,15 @@ class StreamedItem:
         if self._kind is None or (self._kind in _PART_EVENT and not text):
             return [done]
         whole_field = {WHOLE_FIELD[self._kind]: text}
+        content = self._content(self._whole(text, whole))
         said: list[Said] = [
-            (f"{self._kind.value}.done", {**self._place, **whole_field, **self._logprobs()})
+            (_ANNOTATED, {**self._place, "annotation_index": place, "annotation": annotation})
+            for place, annotation in enumerate(content.get("annotations", ()))
         ]
+        fields = {**self._place, **whole_field, **self._logprobs()}
+        said.append((f"{self._kind.value}.done", fields))
         if self._kind in _PART_EVENT:
-            fields = {**self._place, "part": self._content(self._whole(text))}
-            said.append((f"{_PART_EVENT[self._kind]}.done", fields))
+            said.append((f"{_PART_EVENT[self._kind]}.done", {**self._place, "part": content}))
         return [*said, done]
 
     def cut(self) -> None:
@@ -135,12 +140,13 @@ class StreamedItem:
                 known = whole if isinstance(whole, Thinking) else thinking
                 return reasoning_item(self._id, replace(known, text=text))
             case Text() | Refusal():
-                content = self._content(self._whole(text))
+                content = self._content(self._whole(text, whole))
                 return message_item(self._id, [content], status or "completed")
         return self.item
 
-    def _whole(self, text: str) -> Text:
-        return Text(text, logprobs=self.tokens)
+    def _whole(self, text: str, whole: Part | None) -> Text:
+        citations = whole.citations if isinstance(whole, Text) else None
+        return Text(text, citations=citations, logprobs=self.tokens)
 
     def _content(self, text: Text) -> Item:
         match self._kind:

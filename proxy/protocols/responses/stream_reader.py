@@ -101,6 +101,10 @@ class ResponsesReader:
     def _item_done(self, chunk: wire.StreamEvent) -> list[StreamEvent]:
         return self._begin({}) + self._items.done(chunk)
 
+    def _annotated(self, chunk: wire.StreamEvent) -> list[StreamEvent]:
+        self._items.annotated(chunk)
+        return self._begin({})
+
     def _completed(self, chunk: wire.StreamEvent) -> list[StreamEvent]:
         return self._end(chunk, "completed")
 
@@ -144,6 +148,7 @@ class ResponsesReader:
         "response.queued": _created,
         "response.output_item.added": _item_added,
         "response.output_item.done": _item_done,
+        "response.output_text.annotation.added": _annotated,
         "response.completed": _completed,
         "response.incomplete": _incomplete,
         "response.failed": _failed,

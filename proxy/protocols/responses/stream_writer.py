@@ -19,6 +19,7 @@ from toolwire.proxy.protocols.neutral import (
     Delta,
     End,
     Finish,
+    Losses,
     Part,
     PartEnd,
     PartStart,
@@ -36,7 +37,7 @@ from toolwire.proxy.protocols.neutral import (
 )
 from toolwire.proxy.protocols.responses.echo import response_object
 from toolwire.proxy.protocols.responses.namespaces import namespaced_names
-from toolwire.proxy.protocols.responses.output import is_item, item_id
+from toolwire.proxy.protocols.responses.output import cited, is_item, item_id
 from toolwire.proxy.protocols.responses.response import (
     REASONS,
     close_response,
@@ -70,10 +71,13 @@ class ResponsesWriter:
 
     An item is added when it has something to show: a call at once, text with its first delta.  It
     is done with the event after its end, which may tell that the answer was cut off there.
+
+    ``losses`` are told what the client does not get, by its place in the response.
     """
 
-    def __init__(self, request: Request) -> None:
+    def __init__(self, request: Request, losses: Losses) -> None:
         self._request = request
+        self._losses = losses
         self._names = namespaced_names(request.document)
         self._state = State.BEFORE
         self._response: dict[str, Any] = {}
@@ -138,6 +142,8 @@ class ResponsesWriter:
         if waiting is not None:
             part = end.part or waiting
             events = self._add(end.key, part) if is_item(part) else []
+            if not events and isinstance(part, Text):
+                cited(part, len(self._items), self._losses)  # which have no text to stand at
         self._ended = end
         return events
 
@@ -194,6 +200,8 @@ class ResponsesWriter:
             return []
         whole = whole if type(whole) is type(item.part) else None
         owed = self._delta_event(item, item.owed(whole, cut=status == "incomplete"))
+        if isinstance(whole, Text):
+            whole = cited(whole, item.index, self._losses)
         return owed + self._events(item.closing(whole, status))
 
     def _terminate(self) -> _Written:

@@ -38,6 +38,7 @@ class StreamEvent(Struct, gc=False):
     part: Raw = NULL
     response: Raw = NULL
     error: Raw = NULL
+    annotation: Raw = NULL
     logprobs: tuple[Raw, ...] | None = None
     code: Any = None
     message: Any = None
@@ -144,7 +145,7 @@ def from_document(document: dict[str, Any]) -> StreamEvent:
 _TEXTS = ("type", "item_id")
 _NUMBERS = ("sequence_number", "output_index", "content_index", "summary_index")
 _ANY = ("delta", "text", "refusal", "arguments", "input", "code", "message", "param")
-_RAW = ("item", "part", "response", "error")
+_RAW = ("item", "part", "response", "error", "annotation")
 
 
 def value_in(raw: Raw) -> Any:

@@ -86,6 +86,16 @@ def test_an_answer_with_everything() -> None:
     )
 
 
+def test_what_stands_beside_no_text() -> None:
+    """It must not be lost before it can be reported."""
+    note, token = {"type": "file"}, {"token": "no", "logprob": -1}
+    document = answer({"content": None, "refusal": "no", "annotations": [note]})
+    document["choices"][0]["logprobs"] = {"content": None, "refusal": [token]}
+    read = CODEC.read_answer(document)
+    assert read.parts == [Text("", citations=Opaque("chat", [note])), Refusal("no")]
+    assert read.extra == {"logprobs": {"refusal": [token]}}
+
+
 def test_signed_blocks_of_another_gateway() -> None:
     block = {"type": "thinking", "thinking": "hm", "signature": "s"}
     read = CODEC.read_answer(answer({"reasoning_content": "hm", "reasoning_blocks": [block]}))

@@ -13,6 +13,8 @@ from toolwire.proxy.protocols.neutral import (
     End,
     Failure,
     Finish,
+    Losses,
+    Opaque,
     PartEnd,
     PartStart,
     Ping,
@@ -71,6 +73,20 @@ def test_a_delta_goes_out_at_once() -> None:
     writer.write(PartStart(0, Text("")))
     assert kinds(writer.write(Delta(0, "a"))) == ["content_block_start", "content_block_delta"]
     assert kinds(writer.write(Delta(0, "b"))) == ["content_block_delta"]
+
+
+def test_citations_are_reported_by_the_block_that_lacks_them() -> None:
+    losses = Losses()
+    writer = CODEC.stream_writer(REQUEST, losses)
+    cited = Text("b", citations=Opaque("chat", [{"type": "url_citation"}]))
+    for event in [
+        Start("msg_1", "m"),
+        *[PartStart(0, Text("")), Delta(0, "a"), PartEnd(0)],
+        *[PartStart(1, Text("")), Delta(1, "b"), PartEnd(1, cited)],
+        *[Finish(Stop.DONE), End()],
+    ]:
+        writer.write(event)
+    assert [loss.path for loss in losses.entries] == ["content[1].citations"]
 
 
 @pytest.mark.parametrize(
