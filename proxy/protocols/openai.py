@@ -9,6 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from toolwire.proxy.protocols.codec import Quirks
+from toolwire.proxy.protocols.identifiers import derived_id
 from toolwire.proxy.protocols.neutral import (
     DocumentPart,
     Losses,
@@ -37,8 +38,15 @@ _MEDIA_TYPES = {
     "xml": "text/xml",
 }
 
+_MISSPELT = {"image/jpg": "image/jpeg"}
+"""Media types that clients write and OpenAI takes, but messages upstreams do not."""
+
 _ERROR_MARK = "Error: "
 """Before the text of a result that says the tool failed, for which neither has a field."""
+
+_LONGEST_USER = 64
+"""Characters of an end user's name.  The Responses API refuses a longer one; of chat upstreams some
+refuse over 128, and Claude Code's has 150: https://github.com/looplj/axonhub/issues/1669"""
 
 _DATA_URL = re.compile(r"data:([^;,]*)((?:;[^;,]*)*),", re.IGNORECASE)
 
@@ -56,7 +64,8 @@ def source_of_url(url: str) -> Source:
     head = _DATA_URL.match(url)
     if head is None or not head[2].lower().endswith(";base64"):
         return Source(url=url)
-    return Source(data=url[head.end() :], media_type=head[1].lower() or None)
+    media_type = head[1].lower()
+    return Source(data=url[head.end() :], media_type=_MISSPELT.get(media_type, media_type) or None)
 
 
 def media_type_of(filename: str | None) -> str:
@@ -116,6 +125,16 @@ def output_format(wish: Structured | None, quirks: Quirks, losses: Losses) -> di
     elif wish.strict:
         losses.drop(f"{wish.at}.strict", "the upstream does not know it")
     return form
+
+
+def end_user(request: Request, losses: Losses) -> str | None:
+    """The name of the end user, or what stands for one that is too long."""
+    user = request.user
+    if user is None or len(user) <= _LONGEST_USER:
+        return user
+    path = "metadata.user_id" if request.protocol == "messages" else "user"
+    losses.coerce(path, f"over {_LONGEST_USER} characters: a digest stands for it")
+    return derived_id("user_", user)
 
 
 def temperature_for(request: Request, quirks: Quirks, losses: Losses) -> Any:

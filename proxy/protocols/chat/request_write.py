@@ -13,7 +13,7 @@ from toolwire.proxy.protocols.chat.tools_write import write_tools
 from toolwire.proxy.protocols.codec import Quirks
 from toolwire.proxy.protocols.logprobs import are_included
 from toolwire.proxy.protocols.neutral import STOP_PATHS, Losses, Request
-from toolwire.proxy.protocols.openai import output_format, temperature_for
+from toolwire.proxy.protocols.openai import end_user, output_format, temperature_for
 
 _PASSED_ON = frozenset(
     (
@@ -49,8 +49,8 @@ def write_request(request: Request, quirks: Quirks, losses: Losses) -> dict[str,
     document |= _sampling(request, quirks, losses)
     document |= _response_format(request, quirks, losses)
     document |= write_thinking(request, quirks, losses)
-    if request.user is not None:
-        document["user"] = request.user
+    if (user := end_user(request, losses)) is not None:
+        document["user"] = user
     if request.stream:
         document["stream"] = True
         if quirks.stream_usage:

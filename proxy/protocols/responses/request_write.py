@@ -10,7 +10,6 @@ from typing import Any
 from toolwire.proxy.errors import InvalidRequest
 from toolwire.proxy.protocols.codec import Quirks
 from toolwire.proxy.protocols.effort import effort_of_budget, nearest_effort
-from toolwire.proxy.protocols.identifiers import derived_id
 from toolwire.proxy.protocols.logprobs import INCLUDED
 from toolwire.proxy.protocols.neutral import (
     PARALLEL_PATHS,
@@ -20,12 +19,13 @@ from toolwire.proxy.protocols.neutral import (
     Thinking,
     ThinkingRequest,
 )
-from toolwire.proxy.protocols.openai import output_format, temperature_for
+from toolwire.proxy.protocols.openai import end_user, output_format, temperature_for
 from toolwire.proxy.protocols.responses.items_write import Items
 from toolwire.proxy.protocols.responses.tools import write_choice, write_tools
 
-_LONGEST_USER = 64
-"""Characters; the API refuses a longer one."""
+_LEAST_TOKENS = 16
+"""Of an answer; the API refuses to give less: "Expected a value >= 16".
+https://github.com/BerriAI/litellm/issues/31451"""
 
 _SAME_IN_CHAT = frozenset(
     {
@@ -66,7 +66,8 @@ def write_request(request: Request, quirks: Quirks, losses: Losses) -> dict[str,
     if request.thinking is not None:
         _write_thinking(request.thinking, quirks, losses, document)
     _write_state(request, document)
-    _write_user(request, losses, document)
+    if (user := end_user(request, losses)) is not None:
+        document["user"] = user
     _write_extra(request, losses, document)
     if request.stream:
         document["stream"] = True
@@ -94,8 +95,14 @@ def _write_tooling(
 def _write_limits(
     request: Request, quirks: Quirks, losses: Losses, document: dict[str, Any]
 ) -> None:
-    if request.max_tokens is not None:
-        document["max_output_tokens"] = request.max_tokens
+    limit = request.max_tokens
+    if limit is not None:
+        if 0 < limit < _LEAST_TOKENS and request.protocol != "responses":
+            path = "max_completion_tokens"
+            path = path if path in request.document else "max_tokens"
+            losses.coerce(path, f"raised to {_LEAST_TOKENS}, the least that the upstream gives")
+            limit = _LEAST_TOKENS
+        document["max_output_tokens"] = limit
     if request.temperature is not None:
         document["temperature"] = temperature_for(request, quirks, losses)
     if request.top_p is not None:
@@ -153,17 +160,6 @@ def _needs_encrypted(request: Request) -> bool:
         for turn in request.turns
         for part in turn.parts
     )
-
-
-def _write_user(request: Request, losses: Losses, document: dict[str, Any]) -> None:
-    user = request.user
-    if user is None:
-        return
-    if len(user) > _LONGEST_USER:
-        path = "metadata.user_id" if request.protocol == "messages" else "user"
-        losses.coerce(path, f"over {_LONGEST_USER} characters: a digest stands for it")
-        user = derived_id("user_", user)
-    document["user"] = user
 
 
 def _write_extra(request: Request, losses: Losses, document: dict[str, Any]) -> None:
