@@ -1,4 +1,4 @@
-"""What the stream helpers of the official client make of what stands beside text: tokens, citations.
+"""What the official client's stream helpers make of tokens and citations beside text.
 
 They put the answer together themselves, and fail where its pieces do not fit.
 """
