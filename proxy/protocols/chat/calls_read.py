@@ -27,9 +27,8 @@ class OpenCall(Struct):
             events.append(Delta(self.key, text))
 
     def is_cut(self) -> bool:
-        """Whether it has some of its arguments, but not all."""
-        text = "".join(self.pieces)
-        return bool(text) and not is_object(text)
+        """Whether it lacks some of its arguments."""
+        return not is_object("".join(self.pieces))
 
 
 def begun_by(piece: CallDelta) -> Call:

@@ -127,7 +127,9 @@ class ChoiceRepair:
         elif right != word:
             count("finish_reason_corrected")
             choice["finish_reason"] = right
-        self._close(right, delta, count)
+        # a stop beside a call may be one of an upstream that says so in every chunk
+        more = word == "stop" and bool(delta.get("tool_calls"))
+        self._close(right, delta, count, more=more)
 
     def end(self, count: Count) -> dict[str, Any] | None:
         """The choice of the chunk that is owed at the end: of a stream that was declared over
@@ -145,9 +147,9 @@ class ChoiceRepair:
     def _corrected(self, word: str) -> str:
         return finish.corrected(word, calls=bool(self.calls), legacy_call=self._legacy_call)
 
-    def _close(self, word: str, delta: dict[str, Any], count: Count) -> None:
-        """Adds to the last delta what is still owed."""
-        self.finished, self.resumed, self._reason = True, False, word
+    def _close(self, word: str, delta: dict[str, Any], count: Count, *, more: bool = False) -> None:
+        """Adds to the last delta what is still owed; where ``more`` may come it stays so."""
+        self.finished, self.resumed, self._reason = True, more, word
         if self._tags is not None:
             thinking, visible = self._tags.flush()
             if thinking or visible:
@@ -155,7 +157,7 @@ class ChoiceRepair:
                 delta["content"] = (delta.get("content") or "") + visible
                 _add_thinking(delta, thinking)
         # a call that the limit cut off must not look whole
-        if word != "length" and (owed := self.calls.missing(count)):
+        if word != "length" and not more and (owed := self.calls.missing(count)):
             delta["tool_calls"] = [*(delta.get("tool_calls") or []), *owed]
 
 

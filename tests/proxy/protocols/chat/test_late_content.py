@@ -136,6 +136,35 @@ def test_a_call_without_arguments_after_the_reason_gets_an_empty_object() -> Non
         assert out[-1] == "[DONE]"
 
 
+def ended(document: dict[str, Any], reason: str) -> dict[str, Any]:
+    """The same chunk with a finish reason."""
+    (choice,) = document["choices"]
+    return {**document, "choices": [{**choice, "finish_reason": reason}]}
+
+
+def test_a_stop_with_every_piece_of_a_call_takes_no_arguments_from_it() -> None:
+    begun = call(0, id="a", type="function", name="f", arguments="")
+    sent = [ended(piece, "stop") for piece in (begun, call(0, arguments='{"x"'), CALL[1])]
+    out = each_in_its_read(role(), *sent, DONE)
+    assert arguments(out) == '{"x":1}'
+    assert finishes(out) == ["tool_calls"]
+    events = neutral(role(), *sent, DONE)
+    assert [e for e in events if type(e) is PartEnd] == [PartEnd(0)]
+    assert "".join(e.text for e in events if type(e) is Delta) == '{"x":1}'
+
+
+def test_a_stop_with_a_call_that_nothing_follows_ends_it_without_arguments() -> None:
+    begun = ended(call(0, id="a", type="function", name="f", arguments=""), "stop")
+    for end in ([DONE], [chunk(usage=USAGE), DONE], []):
+        out = each_in_its_read(role(), begun, *end)
+        assert arguments(out) == "{}"
+        assert finishes(out) == ["tool_calls"]
+        assert out[-1] == "[DONE]"
+    # that it calls is the last word of an upstream
+    out = each_in_its_read(role(), ended(begun, "tool_calls"))
+    assert [d["choices"][0]["finish_reason"] for d in out[1:-1]] == [None, None, "tool_calls"]
+
+
 def test_a_stream_that_broke_off_after_it_had_gone_on_is_not_whole() -> None:
     cut = Failure(502, "the connection was lost")
     whole, broken = StreamRepair(), StreamRepair()
