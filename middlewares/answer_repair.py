@@ -17,8 +17,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from toolwire import config
-from toolwire.proxy.answer import AnswerSend, events_in, is_stream, without
+from toolwire.proxy.answer import AnswerSend, events_in, is_stream, request_id_of, without
 from toolwire.proxy.asgi import ASGIApp, Headers, Receive, Scope, Send
 from toolwire.proxy.errors import BadUpstreamAnswer
 from toolwire.proxy.exchange import Exchange, asked_for_stream, endpoint, known_request
@@ -66,7 +68,8 @@ class _Repair(AnswerSend):
 
     def body(self, status: int, headers: Headers, body: bytes) -> tuple[int, Headers, bytes]:
         if status >= 400:
-            body, changed = repair_error(self._codec, status, body)
+            request_id = request_id_of(headers, self._exchange)
+            body, changed = repair_error(self._codec, status, body, request_id)
             headers = [*without(headers, b"content-type"), _JSON] if changed else headers
             return status, headers, body
         request, tags = known_request(self._receive), self._exchange.profile({}).think_tags
@@ -109,10 +112,11 @@ def _answer_in(body: bytes) -> dict[str, Any]:
     return document
 
 
-def repair_error(codec: Codec, status: int, body: bytes) -> tuple[bytes, bool]:
+def repair_error(codec: Codec, status: int, body: bytes, request_id: str) -> tuple[bytes, bool]:
     """An error body in the protocol's shape, and whether it had to be changed; fields beside those
-    of the shape stay where they were."""
-    written = codec.write_failure(codec.read_failure(status, body))
+    of the shape stay where they were.  ``request_id`` is for a body that has none."""
+    told = codec.read_failure(status, body)
+    written = codec.write_failure(replace(told, request_id=told.request_id or request_id))
     try:
         document = json.decode(body)
     except ValueError:

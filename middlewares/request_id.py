@@ -2,7 +2,8 @@
 
 Reads ``x-request-id``: a client's own id is taken over where it is short and plain, else one is
 made.  Adds ``x-toolwire-request-id`` (the id in this gateway's log) and ``x-toolwire-upstream`` to
-every answer, and ``x-request-id`` where the upstream gave none of its own.
+every answer, and ``x-request-id`` (for clients of Messages ``request-id``, too) where the upstream
+gave none of its own.
 
 Stands outermost, so that whatever is logged, counted or answered has its id.
 
@@ -20,12 +21,17 @@ from toolwire import config
 from toolwire.proxy.answer import header
 from toolwire.proxy.asgi import ASGIApp, Message, Receive, Scope, Send
 from toolwire.proxy.exchange import KEY, Exchange
+from toolwire.proxy.protocols.registry import CODECS
 
 _PLAIN = re.compile(rb"[A-Za-z0-9._:/+=@-]{1,128}\Z")
 """Anything else could forge lines of a log that is not JSON."""
 
 HEADER = b"x-request-id"
 OWN_HEADER = b"x-toolwire-request-id"
+MESSAGES_HEADER = b"request-id"
+"""Where clients of Messages look: https://docs.anthropic.com/en/api/errors#request-id"""
+
+_MESSAGES = CODECS["messages"]
 
 
 class Options(config.Options, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -68,6 +74,8 @@ def _with_ids(headers: list[tuple[bytes, bytes]], exchange: Exchange) -> list[tu
     added = [(OWN_HEADER, own)]
     if not header(headers, HEADER):
         added.append((HEADER, own))
+    if exchange.client is _MESSAGES and not header(headers, MESSAGES_HEADER):
+        added.append((MESSAGES_HEADER, header(headers, HEADER) or own))
     if exchange.upstream is not None:
         added.append((b"x-toolwire-upstream", exchange.upstream.name.encode()))
     return [*headers, *added]

@@ -29,9 +29,9 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from toolwire import config
-from toolwire.proxy.answer import AnswerSend, is_stream, without
+from toolwire.proxy.answer import AnswerSend, is_stream, request_id_of, without
 from toolwire.proxy.asgi import ASGIApp, Headers, Receive, Scope, Send
-from toolwire.proxy.errors import UpstreamError
+from toolwire.proxy.errors import UpstreamCut, UpstreamError
 from toolwire.proxy.exchange import Exchange, asked_for_stream, endpoint, known_request
 from toolwire.proxy.protocols import failure
 from toolwire.proxy.protocols.codec import Codec, StreamRepair
@@ -87,6 +87,7 @@ class _Rechunk(AnswerSend):
         self._options = options
         self._exchange = Exchange.of(scope)
         self._repair: StreamRepair
+        self._request_id = ""
         self._streaming = False
         self._loop = asyncio.get_running_loop()
         self._alarm: asyncio.TimerHandle | None = None
@@ -108,6 +109,7 @@ class _Rechunk(AnswerSend):
         self._repair = self._codec.stream_repair(
             think_tags=profile.think_tags, request=known_request(self._receive)
         )
+        self._request_id = request_id_of(headers, self._exchange)
         self._streaming = True
         self._last_sent = self._loop.time()
         if seconds := self._options.keep_alive_seconds:
@@ -118,12 +120,15 @@ class _Rechunk(AnswerSend):
         return self._repair.feed(events)
 
     def last_events(self) -> list[Event]:
-        if not self._repair.finished:
-            self._exchange.error = "the upstream's stream ended before its answer did"
-        return self._finished(self._repair.close())
+        if self._repair.finished:
+            return self._finished(self._repair.close())
+        cut = UpstreamCut("the upstream's stream broke off: it ended before its answer did")
+        self._exchange.error = cut.message
+        return self.broken_off(cut)
 
     def broken_off(self, error: UpstreamError) -> list[Event]:
-        return self._finished(self._repair.close(failure.from_exception(error)))
+        told = failure.from_exception(error, self._request_id)
+        return self._finished(self._repair.close(told))
 
     def _finished(self, events: list[Event]) -> list[Event]:
         self._exchange.changes.update(self._repair.repairs)

@@ -19,7 +19,7 @@ from urllib.parse import quote
 
 from toolwire import config
 from toolwire.config.model import Upstream
-from toolwire.proxy.answer import AnswerSend, is_stream, without
+from toolwire.proxy.answer import AnswerSend, is_stream, request_id_of, without
 from toolwire.proxy.asgi import ASGIApp, Headers, Receive, Scope, Send
 from toolwire.proxy.convert_answer import AnswerConversion
 from toolwire.proxy.errors import InvalidRequest, UpstreamError
@@ -110,6 +110,7 @@ class _Conversion(AnswerSend):
 
     def head(self, status: int, headers: Headers) -> tuple[int, Headers]:
         self._conversion.stream.known = self._exchange.usage  # of a whole answer, made a stream
+        self._conversion.request_id = request_id_of(headers, self._exchange)
         return status, [*headers, *report(self._exchange.losses)]
 
     def events(self, events: list[Event]) -> list[Event]:
@@ -125,6 +126,7 @@ class _Conversion(AnswerSend):
 
     def body(self, status: int, headers: Headers, body: bytes) -> tuple[int, Headers, bytes]:
         kind = b"application/json"
+        self._conversion.request_id = request_id_of(headers, self._exchange)
         if status >= 400:
             body = self._conversion.error(status, body)
         elif not self._conversion.streaming:

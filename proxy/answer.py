@@ -42,6 +42,13 @@ def header(headers: Headers, name: bytes) -> bytes:
     return b""
 
 
+def request_id_of(headers: Headers, exchange: Exchange) -> str:
+    """By which id an answer can be asked after: the upstream's where it gave one, else our own.
+    https://docs.anthropic.com/en/api/errors#request-id"""
+    told = header(headers, b"request-id") or header(headers, b"x-request-id")
+    return told.decode("latin-1") or exchange.request_id
+
+
 def without(headers: Headers, *names: bytes) -> Headers:
     """``headers`` less those of ``names`` (lower case)."""
     return [pair for pair in headers if pair[0] not in names]

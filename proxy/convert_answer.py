@@ -55,6 +55,8 @@ class AnswerConversion:
         self.streaming = converted.request.stream
         self._think_tags = think_tags
         self.losses = Losses()
+        self.request_id: str | None = None
+        """For errors that come without one."""
 
     @cached_property
     def stream(self) -> StreamConversion:
@@ -65,11 +67,16 @@ class AnswerConversion:
             Restorer(self._renaming, self._vendor),
             self._client.stream_writer(self._request, self.losses),
             self._remember,
+            self._identified,
         )
 
     def error(self, status: int, body: bytes) -> bytes:
         """An upstream's error in the client's shape."""
-        return json.encode(self._client.write_failure(self._upstream.read_failure(status, body)))
+        told = self._identified(self._upstream.read_failure(status, body))
+        return json.encode(self._client.write_failure(told))
+
+    def _identified(self, told: Failure) -> Failure:
+        return replace(told, request_id=told.request_id or self.request_id)
 
     def answer(self, document: Any) -> dict[str, Any]:
         """A whole answer, as a document of the upstream's protocol."""
@@ -116,12 +123,14 @@ class StreamConversion:
         restorer: Restorer,
         writer: StreamWriter,
         remember: Callable[[list[Part]], None],
+        identified: Callable[[Failure], Failure],
     ) -> None:
         self._repair = repair
         self._reader = reader
         self._restorer = restorer
         self._writer = writer
         self._remember = remember
+        self._identified = identified
         self._collector = Collector()
         self.known: Usage | None = None
 
@@ -142,7 +151,7 @@ class StreamConversion:
 
     def broken_off(self, failure: Failure) -> list[Event]:
         """The upstream's stream broke off, in this way."""
-        return self._written([StreamFailure(failure)])
+        return self._written([StreamFailure(self._identified(failure))])
 
     def _neutral(self, events: list[Event]) -> list[StreamEvent]:
         read = self._reader.read
@@ -162,10 +171,17 @@ class StreamConversion:
             for known in restore(event):
                 collector.add(known)
                 restored.append(known)
+        if collector.failure is not None:
+            restored = [self._told(event) for event in restored]
         if collector.complete:
             collector.complete = False
             self._remember(collector.result().parts)
         return restored
+
+    def _told(self, event: StreamEvent) -> StreamEvent:
+        if isinstance(event, StreamFailure):
+            return StreamFailure(self._identified(event.failure))
+        return event
 
     def _written(self, events: list[StreamEvent]) -> list[Event]:
         write = self._writer.write

@@ -70,7 +70,7 @@ def kind_of(status: int, word: str | None = None) -> str:
     return _BY_TYPE.get(word or "", "api")
 
 
-def from_exception(error: ToolwireError) -> Failure:
+def from_exception(error: ToolwireError, request_id: str | None = None) -> Failure:
     """What the gateway itself has to say."""
     return Failure(
         status=error.status,
@@ -78,6 +78,7 @@ def from_exception(error: ToolwireError) -> Failure:
         kind=kind_of(error.status),
         code=error.code,
         param=error.param,
+        request_id=request_id,
     )
 
 

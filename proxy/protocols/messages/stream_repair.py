@@ -55,7 +55,7 @@ class MessagesStreamRepair:
 
     @property
     def finished(self) -> bool:
-        return self._state is _State.OVER
+        return self._state in (_State.STOPPED, _State.OVER)
 
     def feed(self, events: list[Event]) -> list[Event]:
         repaired: list[Event] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import zlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -224,6 +225,43 @@ async def test_an_upstream_s_request_id_is_kept_beside_ours() -> None:
         client.post(PATHS["chat"], json=ASK["chat"], headers={"x-request-id": "mine"}) as answer,
     ):
         assert answer.headers.getall("x-request-id") == ["theirs"]
+        assert answer.headers["x-toolwire-request-id"] == "mine"
+
+
+ERROR = b'{"error": {"message": "slow down", "type": "rate_limit_error", "code": null}}'
+JSON, STREAM = ("content-type", "application/json"), ("content-type", "text/event-stream")
+
+
+@pytest.mark.parametrize("upstream_protocol", PROTOCOLS)
+@pytest.mark.parametrize(
+    ("status", "kind", "body"),
+    [
+        (429, JSON, ERROR),
+        (503, ("content-type", "text/html"), b"<html>busy</html>"),
+        (200, STREAM, b"data: " + ERROR + b"\n\n"),
+        (200, STREAM, b""),
+    ],
+)
+@pytest.mark.parametrize("given", [None, "request-id", "x-request-id"])
+async def test_clients_of_messages_find_the_request_id_in_errors(
+    upstream_protocol: str, status: int, kind: tuple[str, str], body: bytes, given: str | None
+) -> None:
+    headers = [kind] if given is None else [kind, (given, "theirs")]
+    ask = {**ASK["messages"], "stream": kind is STREAM}
+    async with (
+        answering(body, f"{status} X", headers) as upstream,
+        gateway(settings_for(upstream.url, upstream_protocol)) as url,
+        aiohttp.ClientSession(url) as client,
+        client.post(PATHS["messages"], json=ask, headers={"x-request-id": "mine"}) as answer,
+    ):
+        told = (await answer.read()).decode()
+        error = json.loads(told.rpartition("data: ")[2])
+        expected = "mine" if given is None else "theirs"
+        if kind is STREAM and body and upstream_protocol == "messages":
+            assert error["request_id"] is None  # its own error, and an event need not have one
+        else:
+            assert error["request_id"] == expected
+        assert answer.headers["request-id"] == expected
         assert answer.headers["x-toolwire-request-id"] == "mine"
 
 
