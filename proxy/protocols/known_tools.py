@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from msgspec import DecodeError, Raw, Struct
@@ -52,6 +53,7 @@ class _Known:
 
     def __init__(self, tools: list[Any]) -> None:
         self.tools = tools
+        self.from_end = 0
         self.derived: dict[tuple[Any, ...], tuple[_Known, list[Loss]]] = {}
         self.encoded: dict[bool, Raw] = {}
 
@@ -77,6 +79,9 @@ class KnownTools:
         """As ``json.decode``; ``tools`` of a known request are the very same list each time."""
         if len(data) < MIN_BYTES:
             return json.decode(data)
+        document = self._decode_as_last(data)
+        if document is not None:
+            return document
         starts = list(_arrays(data))
         for start in starts:
             for raw in self._by_head.get(data[start : start + _HEAD_BYTES], ()):
@@ -89,6 +94,15 @@ class KnownTools:
             self._sight(data, starts, document)
         return document
 
+    def _decode_as_last(self, data: bytes) -> dict[str, Any] | None:
+        """The document, where tools that came lately stand as far from the end as they did then:
+        there is no need to search."""
+        for raw in islice(reversed(self._by_bytes), _MOST_TRIES):
+            start = len(data) - self._by_bytes[raw].from_end
+            if start > 0 and data.startswith(raw, start):
+                return self._decode_around(data, start, raw)
+        return None
+
     def _decode_around(self, data: bytes, start: int, raw: bytes) -> dict[str, Any] | None:
         """The document, where these are its tools and not those of something inside it."""
         try:
@@ -100,6 +114,7 @@ class KnownTools:
         if type(document) is not dict or document.get("tools") != _STAND_IN:
             return None
         known = self._by_bytes[raw] = self._by_bytes.pop(raw)
+        known.from_end = len(data) - start
         document["tools"] = known.tools
         return document
 

@@ -78,6 +78,16 @@ def test_what_is_not_the_requests_own_is_left_alone(data: bytes) -> None:
         assert memory.decode(data) == json.decode(data)
 
 
+def test_they_are_found_where_they_stood_last_and_elsewhere() -> None:
+    memory = known(body(tools=tools()), body(tools=tools(7)))
+    longer = body(messages=[{"content": "hello"}], tools=tools())
+    bodies = [longer, body(tools=tools(7)), body(tools=tools(), stream=True), longer]
+    for data in [*bodies, body(messages=[{"tools": tools()}], metadata="12")]:
+        assert memory.decode(data) == json.decode(data)
+    same = [memory.decode(data)["tools"] for data in (bodies[0], bodies[2], bodies[3])]
+    assert same[0] is same[1] is same[2]
+
+
 def test_tools_with_arrays_of_tools_inside() -> None:
     group = [{"type": "namespace", "tools": tools()}, {"type": "namespace", "tools": tools(2)}]
     memory = known(body(tools=group))
