@@ -20,12 +20,14 @@ from toolwire.proxy.protocols.codec import Codec, Quirks
 from toolwire.proxy.protocols.fields import invalid
 from toolwire.proxy.protocols.fit import Abilities, fit_document, fit_request
 from toolwire.proxy.protocols.identifiers import legal_id, legal_names
+from toolwire.proxy.protocols.known_tools import KNOWN_TOOLS
 from toolwire.proxy.protocols.layout import arrange
 from toolwire.proxy.protocols.neutral import (
     Call,
     CustomTool,
     FunctionTool,
     HostedTool,
+    Loss,
     Losses,
     Request,
     Result,
@@ -146,11 +148,9 @@ def _wrap_freeform(
 
 def _rename(request: Request, calls: list[Call], quirks: Limits, renaming: Renaming) -> None:
     """Gives tools, calls and the choice names that the target allows."""
-    names = {tool.name for tool in request.tools if _is_named(tool)}
-    names.update([call.name for call in calls])
-    legal = legal_names(
-        names, longest=quirks.tool_name_max, pattern=re.compile(quirks.tool_name_pattern)
-    )
+    rule = quirks.tool_name_pattern, quirks.tool_name_max
+    offered, _ = KNOWN_TOOLS.derived(request.tools, _refused, *rule)
+    legal = dict(offered) | _legal({call.name for call in calls}, *rule)
     if not legal:
         return
     renaming.names = {made: name for name, made in legal.items()}
@@ -164,6 +164,17 @@ def _rename(request: Request, calls: list[Call], quirks: Limits, renaming: Renam
         allowed = choice.allowed and [legal.get(name, name) for name in choice.allowed]
         name = choice.name and legal.get(choice.name, choice.name)
         request.choice = replace(choice, name=name, allowed=allowed)
+
+
+def _refused(
+    tools: list[Tool], pattern: str, longest: int
+) -> tuple[list[tuple[str, str]], list[Loss]]:
+    """The names of tools that the target refuses, each with a legal one."""
+    return list(_legal({t.name for t in tools if _is_named(t)}, pattern, longest).items()), []
+
+
+def _legal(names: set[str], pattern: str, longest: int) -> dict[str, str]:
+    return legal_names(names, longest=longest, pattern=re.compile(pattern))
 
 
 def _is_named(tool: Tool) -> TypeGuard[FunctionTool | CustomTool]:
