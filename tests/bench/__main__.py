@@ -124,14 +124,14 @@ async def main() -> None:
     parser.add_argument("--only", default="", help="part of a row's name")
     options = parser.parse_args()
     print(f"Python {platform.python_version()}, {platform.machine()}, {os.cpu_count()} cores")
-    print(f"{'':28}{'bare ms':>9}{'ours ms':>9}{'ratio':>7}{'aim':>6}")
+    print(f"{'':34}{'bare ms':>9}{'ours ms':>9}{'ratio':>7}{'aim':>6}")
     async with canned_upstream() as stub, bare_forwarder(stub) as bare, gateway(stub) as ours:
         for work in WORK:
             if options.only not in work.name:
                 continue
             passed, through = await measure(work, bare, ours, options.rounds)
             row = f"{passed:9.3f}{through:9.3f}{through / passed:7.2f}{work.aim:6.2f}"
-            print(f"{work.name:28}{row}", flush=True)
+            print(f"{work.name:34}{row}", flush=True)
         print(f"memory of the gateway: {ours.memory():.0f} MiB")
 
 

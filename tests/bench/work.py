@@ -80,6 +80,20 @@ def messages_request(size: int, *, stream: bool = False) -> bytes:
     return json.dumps(body).encode()
 
 
+def coding_agent_request() -> bytes:
+    """What a coding agent asks first, in the proportions of Claude Code: nearly all of it tools."""
+    tools = [
+        {"name": f"tool_{n}", "description": _FILLER * 50, "input_schema": _parameters(6)}
+        for n in range(25)
+    ]
+    mark = {"type": "ephemeral"}
+    system = [{"type": "text", "text": _FILLER * 65, "cache_control": mark} for _ in range(2)]
+    content = [{"type": "text", "text": _FILLER * 45} for _ in range(3)]
+    messages = [{"role": "user", "content": content}]
+    body = {"model": "model-1", "max_tokens": 32000, "system": system, "stream": False}
+    return json.dumps(body | {"messages": messages, "tools": tools}).encode()
+
+
 _CHAT_HEAD = {"id": "chatcmpl-1", "created": 1700000000, "model": "model-1"}
 _CHAT_USAGE = {"prompt_tokens": 3000, "completion_tokens": 200, "total_tokens": 3200}
 _TEXT = [f"word{number} " for number in range(EVENTS)]
@@ -165,6 +179,7 @@ WORK = [
     Work("200-event stream", "chat", "chat", chat_request(1024, stream=True), 1.6, 400),
     Work("16 KB, messages on chat", "messages", "chat", messages_request(16 * 1024), 2.5, 800),
     Work("16 KB, chat on messages", "chat", "messages", chat_request(16 * 1024), 2.5, 800),
+    Work("coding agent, messages on chat", "messages", "chat", coding_agent_request(), 2.5, 500),
     Work(
         "stream, messages on chat",
         "messages",
