@@ -19,6 +19,7 @@ from toolwire.proxy.protocols.neutral import Failure, Usage
 from toolwire.proxy.protocols.responses import wire
 from toolwire.proxy.protocols.responses.echo import response_object
 from toolwire.proxy.protocols.responses.output import arguments_text
+from toolwire.proxy.protocols.responses.placeholder import Placeholder, placeholder
 from toolwire.proxy.protocols.responses.repair_fields import fill_part, fill_response
 from toolwire.proxy.protocols.responses.repair_items import (
     Changes,
@@ -89,6 +90,7 @@ class ResponsesRepair:
         self._last_number = -1
         self._response = wire.NULL
         self._items = RepairedItems(self._count)
+        self._held: Placeholder | None = None
 
     def feed(self, events: list[Event]) -> list[Event]:
         wire.parse(events)
@@ -106,6 +108,7 @@ class ResponsesRepair:
                 and (item := items.get(chunk.output_index)) is not None
                 and item.id == chunk.item_id
                 and not self.finished
+                and self._held is None
             ):
                 part = chunk.content_index if chunk.summary_index is None else chunk.summary_index
                 # the first of a part goes another way, and is noted there
@@ -124,6 +127,7 @@ class ResponsesRepair:
     def close(self, failure: Failure | None = None) -> list[Event]:
         if self.finished:
             return []
+        held = [self._held.event] if self._held is not None else []
         self.finished = True
         self._count("broken_off")
         response = wire.object_in(self._response)
@@ -132,7 +136,7 @@ class ResponsesRepair:
             response["output"] = self._items.done_items()
         if failure is None:
             failure = failures.from_exception(UpstreamCut(BROKEN_OFF))
-        return [failed_event(failure, response, self._last_number + 1)]
+        return [*held, failed_event(failure, response, self._last_number + 1)]
 
     def _repaired(self, event: Event, chunk: wire.StreamEvent | None) -> list[Event]:
         if event.data is None:
@@ -142,6 +146,11 @@ class ResponsesRepair:
             return []
         if chunk is None:
             return [] if self.finished else [event]
+        if (held := self._held) is not None:
+            self._held, first = None, held.told(chunk)
+            if first is not held.event:
+                self._count("arguments_placeholder")
+            return [first, *self._repaired(event, chunk)]
         changes: Changes = {}
         kind = self._kind(event, chunk, changes)
         if self.finished and not (self._errored and kind == "response.failed"):
@@ -156,7 +165,10 @@ class ResponsesRepair:
             changes["sequence_number"] = number = self._last_number + 1
             self._count("sequence_number")
         self._last_number = number
-        return [*passed, self._changed(event, kind, chunk, changes)]
+        event = self._changed(event, kind, chunk, changes)
+        item = self._items.by_index.get(changes.get("output_index", chunk.output_index))
+        self._held = placeholder(event, kind, chunk, item)
+        return passed if self._held is not None else [*passed, event]
 
     def _kind(self, event: Event, chunk: wire.StreamEvent, changes: Changes) -> str | None:
         """The type of an event; None of what is no event of this protocol."""
