@@ -24,6 +24,9 @@ TAKEN_BY = {
 """The type of block that a type of delta belongs to; ``input_json_delta`` is for calls."""
 
 ARGUMENTS = "input_json_delta"
+_WHOLE = ("redacted_thinking", "container_upload")
+"""Blocks without deltas, as are results of tools: ``BetaRawContentBlockDelta`` of the SDK."""
+
 PLAIN = ("text_delta", "thinking_delta", ARGUMENTS)
 """Deltas that come often."""
 
@@ -82,8 +85,13 @@ class RepairedBlock(Struct):
 
     @property
     def comes_whole(self) -> bool:
-        """Whether its beginning is all of it, as far as anybody here knows."""
-        return self.type not in ("text", "thinking") and not self.is_call
+        """Whether its beginning is all of it."""
+        return self.type in _WHOLE or self.type.endswith("_tool_result")
+
+    @property
+    def makes_way(self) -> bool:
+        """Whether it may go on in another block of its type.  What nobody here knows may not."""
+        return self.comes_whole or self.type in ("text", "thinking")
 
     def takes(self, kind: str) -> bool:
         """Whether a delta of this type belongs to such a block; what nobody knows may."""

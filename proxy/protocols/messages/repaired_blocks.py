@@ -87,7 +87,7 @@ class RepairedBlocks:
         repair_block(content, self._repairs)
         number = document.get("index")
         block = RepairedBlock(str(content.get("type")), number if type(number) is int else None)
-        block.told = block.comes_whole or bool(content.get(block.type))
+        block.told = not (block.is_call or content.get(block.type) == "")
         self.called |= block.type == "tool_use"
         if block.number is not None:
             if (namesake := self._named.get(number)) is not None:
@@ -220,6 +220,8 @@ class RepairedBlocks:
             return block.stopped
         if block.is_call:
             return block.is_whole()
+        if not block.makes_way:
+            return False
         return block.comes_whole or any(other.told or other.stopped for other in self._waiting)
 
     def _begin(self, block: RepairedBlock) -> list[Event]:

@@ -22,12 +22,15 @@ EMPTY: dict[str, dict[str, Any]] = {
     "call": {"type": "tool_use", "id": "toolu_1", "name": "f", "input": {}},
     "other": {"type": "tool_use", "id": "toolu_2", "name": "g", "input": {}},
 }
+COMPACTION = {"type": "compaction", "content": None}
+RESULT = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}
 DELTAS = {
     "text": ("text_delta", "text"),
     "thinking": ("thinking_delta", "thinking"),
     "signature": ("signature_delta", "signature"),
     "call": ("input_json_delta", "partial_json"),
     "other": ("input_json_delta", "partial_json"),
+    "compaction": ("compaction_delta", "content"),
 }
 
 
@@ -36,8 +39,9 @@ def numbered(kind: str, index: Any, **fields: Any) -> Event:
     return event(kind, **({} if index is ... else {"index": index}), **fields)
 
 
-def begin(block: str, index: Any = 0) -> Event:
-    return numbered("content_block_start", index, content_block=EMPTY[block])
+def begin(block: str | dict[str, Any], index: Any = 0) -> Event:
+    content = EMPTY[block] if isinstance(block, str) else block
+    return numbered("content_block_start", index, content_block=content)
 
 
 def more(block: str, text: str, index: Any = 0) -> Event:
@@ -63,6 +67,25 @@ class TestInterleaved:
         late = [more("text", "lo"), end(), more("call", '{"a":1}', 1), end(1)]
         found, repairs = content(begin("text"), more("text", "Hel"), begin("call", 1), *late)
         assert (found, repairs) == (["Hello", {"a": 1}], {})
+
+    @pytest.mark.parametrize("ends", [[end(), end(1)], [end(1), end()], [end()], []])
+    def test_deltas_of_a_block_that_nobody_here_knows(self, ends: list[Event]) -> None:
+        events = [begin("text"), begin(COMPACTION, 1), more("text", "a")]
+        events += [more("compaction", "x", 1), more("text", "b"), more("compaction", "y", 1)]
+        out, _ = fed(start(), *events, *ends, finish(), STOP)
+        told = [(d.get("index"), d.get("delta")) for d in documents(out)]
+        deltas = [(index, delta) for index, delta in told if index is not None and delta]
+        assert deltas == [
+            (1, {"type": "compaction_delta", "content": "x"}),
+            (1, {"type": "compaction_delta", "content": "y"}),
+            (2, {"type": "text_delta", "text": "a"}),
+            (2, {"type": "text_delta", "text": "b"}),
+        ]
+
+    def test_a_block_that_comes_whole_holds_nothing_up(self) -> None:
+        repair = CODEC.stream_repair()
+        out = repair.feed([start(), begin(RESULT), begin("text", 1), more("text", "a", 1)])
+        assert documents(out)[-1]["delta"] == {"type": "text_delta", "text": "a"}
 
     def test_calls(self) -> None:
         found, repairs = content(
