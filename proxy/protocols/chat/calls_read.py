@@ -17,6 +17,7 @@ class OpenCall(Struct):
     """A call that was begun under ``key``, and its arguments so far; ``over``: its end was told."""
 
     key: int
+    custom: bool = False
     pieces: list[str] = field(default_factory=list)
     over: bool = False
 
@@ -28,7 +29,7 @@ class OpenCall(Struct):
 
     def is_cut(self) -> bool:
         """Whether it lacks some of its arguments."""
-        return not is_object("".join(self.pieces))
+        return not (self.custom or is_object("".join(self.pieces)))
 
 
 def begun_by(piece: CallDelta) -> Call:

@@ -132,7 +132,8 @@ class StreamReader:
         events: list[StreamEvent] = []
         says = False
         choice = _first(chunk)
-        counts = token_counts.read(token_counts.of_chunk(chunk))
+        told = token_counts.of_chunk(chunk)
+        counts = token_counts.read(told) if told is not None else None
         if self._state is _WAITING:
             if choice is None:
                 self._early = counts or self._early
@@ -197,7 +198,7 @@ class StreamReader:
 
     def _begin_call(self, place: int, call: Call, events: list[StreamEvent]) -> OpenCall:
         self._voice.fall_silent(events)
-        called = self._calls[place] = OpenCall(next(self._keys))
+        called = self._calls[place] = OpenCall(next(self._keys), custom=call.custom)
         events.append(PartStart(called.key, call))
         return called
 
