@@ -34,7 +34,7 @@ class Voice:
         self._kind: Kind | None = None
         self._key = 0
         self._early: list[Raw] = []
-        self._text: list[str] = []
+        self._pieces: list[str] = []
         self._start = 0
         self._notes: list[Any] = []
 
@@ -44,8 +44,7 @@ class Voice:
             self._kind, self._key = kind, next(self._keys)
             part = Thinking(origin="chat") if kind is Thinking else kind("")
             events.append(PartStart(self._key, part))
-        if kind is Text:
-            self._text.append(text)
+        self._pieces.append(text)
         events.append(Delta(self._key, text))
 
     def cite(self, notes: list[Any]) -> None:
@@ -81,6 +80,7 @@ class Voice:
         if self._kind is not None:
             events.append(PartEnd(self._key, self._cited() if self._kind is Text else None))
             self._kind = None
+        self._pieces = []
 
     def end(self, events: list[StreamEvent]) -> None:
         """No more is said; citations that no text followed stand in an empty one."""
@@ -91,8 +91,8 @@ class Voice:
 
     def _cited(self) -> Text | None:
         """The whole text that is over, where it has citations."""
-        text = "".join(self._text)
+        text = "".join(self._pieces)
         citations = read_annotations(self._notes, self._start)
         self._start += len(text)
-        self._text, self._notes = [], []
+        self._notes = []
         return Text(text, citations=citations) if citations is not None else None

@@ -152,7 +152,10 @@ class ResponsesWriter:
         if (end := self._ended) is None or isinstance(event, UsageReport | Ping):
             return []
         self._ended = None
-        cut = isinstance(event, Finish) and self._corrected(event.stop) in REASONS
+        if isinstance(event, Finish):
+            self._stop = event.stop
+        # the finish may come before the end of the last item, too
+        cut = isinstance(event, Finish | End) and self._corrected(self._stop) in REASONS
         return self._close(end.key, end.part, "incomplete" if cut else None)
 
     def _corrected(self, stop: Stop) -> Stop:

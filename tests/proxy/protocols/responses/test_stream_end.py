@@ -10,6 +10,7 @@ from toolwire.proxy.protocols.neutral import (
     End,
     Failure,
     Finish,
+    PartEnd,
     PartStart,
     Stop,
     StreamFailure,
@@ -19,6 +20,8 @@ from toolwire.proxy.protocols.neutral import (
     UsageReport,
 )
 from toolwire.proxy.protocols.responses import CODEC
+
+STATUSES = [(Stop.LENGTH, "incomplete"), (Stop.DONE, "completed")]
 
 
 class TestEnd:
@@ -58,6 +61,16 @@ class TestEnd:
         ]
         assert done[1]["arguments"] == ("" if cut else "{}")
         assert documents[-1]["response"]["output"] == done
+
+    @pytest.mark.parametrize(("stop", "status"), STATUSES)
+    def test_the_item_that_ends_after_the_finish(self, stop: Stop, status: str) -> None:
+        """Of upstreams that say the last words together with the reason."""
+        events = [PartStart(0, Text("")), Delta(0, "x"), Finish(stop), PartEnd(0), End()]
+
+        documents = write([START, *events])
+
+        (item,) = documents[-1]["response"]["output"]
+        assert item["status"] == documents[-1]["response"]["status"] == status
 
     def test_usage_of_the_last_report(self) -> None:
         usage = Usage(input=31, output=4, cached=10, reasoning=2)
