@@ -19,6 +19,7 @@ from toolwire.proxy.protocols.identifiers import derived_id
 from toolwire.proxy.protocols.neutral import Call, Losses, Part, Result, Role, Text, Turn
 
 _NO_RESULT = "[No result was given for this tool call.]"
+_UNCALLED = "[Output of the tool {name}, which was not called here]"
 _ORPHAN = "[Result of a tool call that is not in this conversation: {id}]"
 
 # Looked up once: members of an Enum are slow to get at before Python 3.12, and so is
@@ -34,10 +35,10 @@ def arrange(turns: list[Turn], losses: Losses) -> list[Turn]:
     - The results of a turn's calls stand first in the user turn directly after it, in the order of
       the calls, and each call has one: a marked placeholder where the client gave none (reported as
       invented).  A second result for a call is dropped and reported.
-    - A result without its call becomes marked text in its place (reported as coerced).
+    - A result without its call, or of none, becomes marked text in its place (reported as coerced).
     - Calls and results without an id are paired by their order, and get an id that is a function of
       their place, so that every request of a session gives the same one.
-    - Empty text and turns without parts are left out.
+    - Empty text, also in a result, and turns without parts are left out.
 
     Takes time linear in the number of parts.
     """
@@ -70,7 +71,7 @@ class _Layout:
                 parts.append(pairing.slot(part).call)
             elif type(part) is Result:
                 answers = True
-                parts += pairing.answer(part)
+                parts += pairing.answer(_without_empty_text(part) if len(part.parts) > 1 else part)
             else:
                 parts.append(part)
         if not parts and not answers:
@@ -110,6 +111,11 @@ class _Layout:
     def _placeholder(self, call: Call) -> Result:
         self._losses.invent(call.at, f"the call {call.id!r} has no result: a placeholder is sent")
         return Result(call.id, [Text(_NO_RESULT)], is_error=True, custom=call.custom)
+
+
+def _without_empty_text(result: Result) -> Result:
+    parts = [part for part in result.parts if type(part) is not Text or part.text]
+    return result if len(parts) == len(result.parts) else replace(result, parts=parts)
 
 
 def _one_speaker(last: Turn, turn: Turn) -> bool:
@@ -167,6 +173,9 @@ class _Pairing:
 
     def answer(self, result: Result) -> list[Part]:
         """Puts ``result`` where it belongs; what stays in its place instead."""
+        if result.uncalled is not None:
+            self._losses.coerce(result.at, "it answers no call: carried as text")
+            return [Text(_UNCALLED.format(name=result.uncalled), at=result.at), *result.parts]
         slot = self._find(result.call_id)
         if slot is not None:
             call = slot.call

@@ -114,7 +114,11 @@ class Turn(Node):
 
 # ------------------------------------------------------------------------------------- tools
 class FunctionTool(Node):
-    """``schema`` is None when the client gave none; ``strict`` None when it did not say."""
+    """``schema`` is None when the client gave none; ``strict`` None when it did not say.
+
+    Of Responses: ``namespace`` is the group that ``name`` begins with; ``search`` tells the tool
+    by which the model asks the client for further tools.
+    """
 
     name: str
     description: str | None = None
@@ -123,6 +127,8 @@ class FunctionTool(Node):
     cache: Cache | None = None
     extra: dict[str, Any] | None = None
     at: str = ""
+    namespace: str | None = None
+    search: bool = False
 
 
 class CustomTool(Node):
@@ -133,6 +139,7 @@ class CustomTool(Node):
     format: dict[str, Any] | None = None
     cache: Cache | None = None
     at: str = ""
+    namespace: str | None = None
 
 
 class HostedTool(Node):

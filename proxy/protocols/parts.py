@@ -112,7 +112,10 @@ class Call(Node):
 
 
 class Result(Node):
-    """What a tool gave back: ``parts`` are Text, Image, DocumentPart or Opaque."""
+    """What a tool gave back: ``parts`` are Text, Image, DocumentPart or Opaque.
+
+    ``uncalled`` names the tool of a result that answers no call at all.
+    """
 
     call_id: str
     parts: list[Part]
@@ -120,6 +123,7 @@ class Result(Node):
     custom: bool = False
     cache: Cache | None = None
     at: str = ""
+    uncalled: str | None = None
 
 
 class Thinking(Node):

@@ -33,6 +33,7 @@ _MISSING = {
     "file": "[A file is missing here (document).]",
 }
 _DEFAULT_MAX_TOKENS = 8192
+_LEAST_TOKENS = 16
 _WRAPPED: Json = {
     "type": "object",
     "properties": {"input": {"type": "string", "description": "The whole input, as text."}},
@@ -198,6 +199,9 @@ class Carrying:
         match name:
             case "temperature":
                 return Decimal(1 if self._upstream == "messages" else 2)
+            case "max_tokens":
+                assert value < _LEAST_TOKENS and self._upstream == "responses"
+                return Decimal(_LEAST_TOKENS)
             case "form":
                 return _closed(value)
             case "user":

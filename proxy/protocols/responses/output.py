@@ -14,12 +14,11 @@ from toolwire.proxy.protocols.citations import url_citations
 from toolwire.proxy.protocols.identifiers import random_id
 from toolwire.proxy.protocols.logprobs import read_tokens
 from toolwire.proxy.protocols.neutral import Call, Losses, Opaque, Part, Refusal, Text, Thinking
+from toolwire.proxy.protocols.responses.namespaces import OwnNames
 from toolwire.proxy.protocols.responses.reasoning import read_reasoning, reasoning_item
 from toolwire.proxy.protocols.responses.wire import ID_PREFIX
 
 Item = dict[str, Any]
-Names = dict[str, tuple[str, str]]
-"""Of ``namespaces.namespaced_names``."""
 
 
 # ----------------------------------------------------------------------------------- reading
@@ -81,7 +80,7 @@ def arguments_text(value: Any) -> str:
 
 # ----------------------------------------------------------------------------------- writing
 def write_output(
-    parts: list[Part], response_id: str, names: Names, losses: Losses, *, unfinished: bool
+    parts: list[Part], response_id: str, names: OwnNames, losses: Losses, *, unfinished: bool
 ) -> list[Item]:
     """The items of ``parts``; ``unfinished``: the last of them was cut short."""
     kept: list[Part] = []
@@ -92,7 +91,7 @@ def write_output(
     return [
         write_item(
             part,
-            item_id(part, response_id, index),
+            item_id(part, response_id, index, names),
             names,
             status="incomplete" if unfinished and index == len(kept) - 1 else "completed",
         )
@@ -132,14 +131,21 @@ def is_item(part: Part) -> bool:
     return item_type(part) is not None
 
 
-def item_id(part: Part, response_id: str, index: int) -> str:
+def item_id(part: Part, response_id: str, index: int, names: OwnNames) -> str:
     """The id of the item at ``index``: as unique as that of its response."""
-    prefix = ID_PREFIX.get(item_type(part) or "", "item_")
+    kind = "tool_search_call" if is_search(part, names) else item_type(part)
+    prefix = ID_PREFIX.get(kind or "", "item_")
     return f"{prefix}{response_id.removeprefix('resp_')}_{index}"
 
 
-def write_item(part: Part, item_id: str, names: Names, *, status: str) -> Item:
-    """One item.  ``names`` are those of tools in namespaces."""
+def is_search(part: Part, names: OwnNames) -> bool:
+    """Whether ``part`` is a call of the tool search, which has an item of its own."""
+    own = names.get(part.name) if isinstance(part, Call) else None
+    return own is not None and own.search
+
+
+def write_item(part: Part, item_id: str, names: OwnNames, *, status: str) -> Item:
+    """One item.  ``names`` are those of the client's tools."""
     match part:
         case Text():
             return message_item(item_id, [text_part(part)], status)
@@ -174,17 +180,34 @@ def text_part(text: Text) -> Item:
     }
 
 
-def call_item(item_id: str, call: Call, arguments: str, names: Names, status: str) -> Item:
+def call_item(item_id: str, call: Call, arguments: str, names: OwnNames, status: str) -> Item:
     """A call with ``arguments`` (so far), under the names that the client gave the tool."""
-    namespace, name = names.get(call.name, (None, call.name))
+    own = names.get(call.name)
+    if own is not None and own.search:
+        return _search_item(item_id, call, arguments, status)
     item: Item = {
         "id": item_id,
         "type": "custom_tool_call" if call.custom else "function_call",
         "status": status,
         "call_id": call.id,
-        "name": name,
+        "name": call.name if own is None else own.name,
         "input" if call.custom else "arguments": arguments,
     }
-    if namespace is not None:
-        item["namespace"] = namespace
+    if own is not None and own.namespace is not None:
+        item["namespace"] = own.namespace
     return item
+
+
+def _search_item(item_id: str, call: Call, arguments: str, status: str) -> Item:
+    try:
+        wanted = json.decode(arguments or "{}")
+    except ValueError:
+        wanted = arguments
+    return {
+        "id": item_id,
+        "type": "tool_search_call",
+        "status": status,
+        "call_id": call.id,
+        "execution": "client",
+        "arguments": wanted,
+    }

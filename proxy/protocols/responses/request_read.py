@@ -17,7 +17,7 @@ from toolwire.proxy.protocols.neutral import (
     Turn,
 )
 from toolwire.proxy.protocols.responses.items_read import read_items
-from toolwire.proxy.protocols.responses.tools import read_choice, read_tools
+from toolwire.proxy.protocols.responses.tools import Toolbox, read_choice, read_tools
 
 _MODELLED = frozenset(
     {
@@ -63,14 +63,16 @@ def read_request(document: dict[str, Any]) -> Request:
         if document.get(name) is not None:
             raise invalid(name, "is not held by this upstream: send what it stands for")
     choice = read_choice(document)
+    toolbox = Toolbox(read_tools(document))
+    turns = _read_turns(document, toolbox)
     extra = _read_extra(document)
     if choice is None and isinstance(document.get("tool_choice"), dict):
         extra["tool_choice"] = document["tool_choice"]  # of a tool that the vendor runs
     return Request(
         model=required(document, "model", str),
-        turns=_read_turns(document),
+        turns=turns,
         protocol="responses",
-        tools=read_tools(document),
+        tools=toolbox.tools,
         choice=choice,
         parallel=optional(document, "parallel_tool_calls", bool),
         max_tokens=optional(document, "max_output_tokens", int),
@@ -88,7 +90,7 @@ def read_request(document: dict[str, Any]) -> Request:
     )
 
 
-def _read_turns(document: dict[str, Any]) -> list[Turn]:
+def _read_turns(document: dict[str, Any], toolbox: Toolbox) -> list[Turn]:
     turns = []
     instructions = optional(document, "instructions", str)
     if instructions:
@@ -101,7 +103,7 @@ def _read_turns(document: dict[str, Any]) -> list[Turn]:
         raise invalid("input", "is missing; it must be a string or an array of items")
     if value is not None and not isinstance(value, list):
         raise wrong_type(value, "a string or an array of items", "input")
-    return turns + read_items(document)
+    return turns + read_items(document, toolbox)
 
 
 def _read_format(document: dict[str, Any]) -> Structured | None:

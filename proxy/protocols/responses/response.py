@@ -25,7 +25,7 @@ from toolwire.proxy.protocols.neutral import (
     Usage,
 )
 from toolwire.proxy.protocols.responses.echo import response_object
-from toolwire.proxy.protocols.responses.namespaces import namespaced_names
+from toolwire.proxy.protocols.responses.namespaces import own_names
 from toolwire.proxy.protocols.responses.output import read_output, write_output
 
 _INCOMPLETE: dict[str, Stop] = {
@@ -170,7 +170,7 @@ def write_answer(answer: Answer, request: Request, losses: Losses) -> dict[str, 
         model=answer.model or request.model,
         created=int(time.time()) if answer.created is None else answer.created,
     )
-    names = namespaced_names(request.document)
+    names = own_names(request.tools)
     stop = corrected_stop(answer.stop or Stop.DONE, answer.parts)
     unfinished = stop in REASONS
     response["output"] = write_output(

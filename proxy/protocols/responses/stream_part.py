@@ -10,10 +10,11 @@ from toolwire.proxy.protocols import json
 from toolwire.proxy.protocols.collect import text_of
 from toolwire.proxy.protocols.logprobs import Token
 from toolwire.proxy.protocols.neutral import Call, Part, Refusal, Text, Thinking
+from toolwire.proxy.protocols.responses.namespaces import OwnNames
 from toolwire.proxy.protocols.responses.output import (
     Item,
-    Names,
     call_item,
+    is_search,
     message_item,
     text_part,
     write_item,
@@ -44,14 +45,14 @@ class StreamedItem:
     item gets no deltas.
     """
 
-    def __init__(self, part: Part, item_id: str, index: int, names: Names) -> None:
+    def __init__(self, part: Part, item_id: str, index: int, names: OwnNames) -> None:
         self.part = part
         self.index = index
         self.said: list[str] = []
         self.tokens: list[Token] = []
         self._id = item_id
         self._names = names
-        self._kind = _kind_of(part)
+        self._kind = None if is_search(part, names) else _kind_of(part)
         self._place: dict[str, Any] = {"item_id": item_id, "output_index": index}
         self.delta_name = ""
         self.delta_head = b""

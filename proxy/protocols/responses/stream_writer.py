@@ -36,7 +36,7 @@ from toolwire.proxy.protocols.neutral import (
     UsageReport,
 )
 from toolwire.proxy.protocols.responses.echo import response_object
-from toolwire.proxy.protocols.responses.namespaces import namespaced_names
+from toolwire.proxy.protocols.responses.namespaces import own_names
 from toolwire.proxy.protocols.responses.output import cited, is_item, item_id
 from toolwire.proxy.protocols.responses.response import (
     REASONS,
@@ -78,7 +78,7 @@ class ResponsesWriter:
     def __init__(self, request: Request, losses: Losses) -> None:
         self._request = request
         self._losses = losses
-        self._names = namespaced_names(request.document)
+        self._names = own_names(request.tools)
         self._state = State.BEFORE
         self._response: dict[str, Any] = {}
         self._sequence = 0
@@ -192,7 +192,9 @@ class ResponsesWriter:
     # ----------------------------------------------------------------------------- inside
     def _add(self, key: int, part: Part) -> _Written:
         index = len(self._items)
-        item = StreamedItem(part, item_id(part, self._response["id"], index), index, self._names)
+        item = StreamedItem(
+            part, item_id(part, self._response["id"], index, self._names), index, self._names
+        )
         self._open[key] = item
         self._items.append(item)
         return self._events(item.opening()) + self._delta_event(item, text_of(part))
@@ -216,7 +218,10 @@ class ResponsesWriter:
         )
 
     def _delta_event(self, item: StreamedItem, text: str) -> _Written:
-        if not text or not item.delta_head:
+        if not text:
+            return []
+        if not item.delta_head:
+            item.said.append(text)
             return []
         opening = [] if item.said else self._events(item.part_opening())
         item.said.append(text)

@@ -38,13 +38,46 @@ def read_tools(document: dict[str, Any]) -> list[Tool]:
 
 
 def _read(tools: list[Any]) -> tuple[list[Tool], list[Loss]]:
+    return _read_all({"tools": tools}, ""), []
+
+
+def _read_all(document: dict[str, Any], at: str) -> list[Tool]:
     found: list[Tool] = []
-    for at, tool in objects({"tools": tools}, "tools"):
+    for where, tool in objects(document, "tools", at):
         if tool.get("type") == "namespace":
-            found += _read_namespace(tool, at)
+            found += _read_namespace(tool, where)
         else:
-            found.append(_read_tool(tool, at, None))
-    return found, []
+            found.append(_read_tool(tool, where, None))
+    return found
+
+
+class Toolbox:
+    """The tools of a request: those that it names, and those that items of its input bring along.
+
+    Codex has all its tools in an item: https://github.com/SaladDay/cc-switch-cli/issues/466
+    """
+
+    def __init__(self, tools: list[Tool]) -> None:
+        self.tools = tools
+        self._own_names = namespaces.own_names(tools)
+
+    def add(self, item: dict[str, Any], at: str) -> list[str]:
+        """The flat names of an item's tools; each tool is there once, as it was known first."""
+        brought = _read_all(item, at)
+        names = {tool.name for tool in self.tools if not isinstance(tool, HostedTool)}
+        added: list[Tool] = []
+        for tool in brought:
+            if isinstance(tool, HostedTool) or tool.name not in names:
+                added.append(tool)
+                names.update([] if isinstance(tool, HostedTool) else [tool.name])
+        self.tools = self.tools + added  # a new list: the old one may belong to other requests, too
+        self._own_names |= namespaces.own_names(added)
+        return [tool.name for tool in brought if not isinstance(tool, HostedTool)]
+
+    def called(self, namespace: str | None, name: str) -> str:
+        """The flat name of a tool that was called."""
+        flat = namespaces.flat_name(namespace, name)
+        return flat if flat in self._own_names else name
 
 
 def _read_namespace(tool: dict[str, Any], at: str) -> list[Tool]:
@@ -62,6 +95,7 @@ def _read_tool(tool: dict[str, Any], at: str, namespace: str | None) -> Tool:
             strict=optional(tool, "strict", bool, at),
             extra={name: tool[name] for name in tool if name not in _FUNCTION_FIELDS} or None,
             at=at,
+            namespace=namespace,
         )
     if kind == "custom":
         return CustomTool(
@@ -69,6 +103,15 @@ def _read_tool(tool: dict[str, Any], at: str, namespace: str | None) -> Tool:
             description=optional(tool, "description", str, at),
             format=optional(tool, "format", dict, at),
             at=at,
+            namespace=namespace,
+        )
+    if kind == "tool_search" and tool.get("execution") == "client":
+        return FunctionTool(
+            name=namespaces.SEARCH,
+            description=optional(tool, "description", str, at),
+            schema=optional(tool, "parameters", dict, at),
+            at=at,
+            search=True,
         )
     return HostedTool("responses", tool, at=at)
 

@@ -85,6 +85,7 @@ ID_PREFIX: dict[str, str] = {
     "reasoning": "rs_",
     "function_call": "fc_",
     "custom_tool_call": "ctc_",
+    "tool_search_call": "tsc_",
 }
 """What the id of an item of each type begins with, as the API itself makes and demands them."""
 

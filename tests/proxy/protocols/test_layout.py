@@ -200,6 +200,16 @@ def test_a_result_without_its_call_becomes_text_with_all_it_holds() -> None:
     assert [(loss.kind, loss.path) for loss in losses.entries] == [("coerced", "messages[0]")]
 
 
+def test_the_output_of_a_tool_that_was_not_called_takes_no_calls_place() -> None:
+    told = Result("", [Text("from another thread")], at="input[1]", uncalled="inbox")
+    turns = arrange([assistant(call("1")), user(told, result("1"))], losses := Losses())
+    answered, mark, text = turns[1].parts
+    assert isinstance(answered, Result) and answered.call_id == "1"
+    assert isinstance(mark, Text) and "inbox" in mark.text
+    assert text == Text("from another thread")
+    assert [(loss.kind, loss.path) for loss in losses.entries] == [("coerced", "input[1]")]
+
+
 def test_a_result_before_its_call_is_no_result() -> None:
     layout, losses = arranged(user(result("1")), assistant(call("1")), user("x"))
     assert layout[0][0] == "user" and "ok" in layout[0][1]

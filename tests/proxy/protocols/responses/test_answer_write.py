@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from openai.types.responses import Response
+from openai.types.responses import Response, ResponseToolSearchCall
 from pydantic import TypeAdapter
 
 from tests.proxy.protocols.responses.wire_events import USAGE
@@ -130,6 +130,23 @@ class TestWrite:
 
         (item,) = written["output"]
         assert (item["namespace"], item["name"]) == ("mcp__f", "read")
+
+    def test_a_call_of_the_search_that_the_client_runs_is_an_item_of_its_own(self) -> None:
+        tools = [{"type": "tool_search", "execution": "client", "parameters": {}}]
+        calls = [Call("a", "tool_search", '{"query":"x"}'), Call("b", "tool_search", "{")]
+
+        one, other = answer_to({"tools": tools}, [*calls], Stop.CALLS)["output"]
+
+        ResponseToolSearchCall.model_validate(one)
+        assert one.pop("id").startswith("tsc_")
+        assert one == {
+            "type": "tool_search_call",
+            "status": "completed",
+            "call_id": "a",
+            "execution": "client",
+            "arguments": {"query": "x"},
+        }
+        assert other["arguments"] == "{"
 
     def test_the_request_is_echoed(self) -> None:
         request = {

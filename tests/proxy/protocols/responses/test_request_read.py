@@ -6,12 +6,17 @@ from typing import Any
 import pytest
 
 from tests.proxy.protocols.responses.reading import read, read_item
+from toolwire.proxy.errors import InvalidRequest
 from toolwire.proxy.protocols.neutral import (
+    Call,
     Choice,
     CustomTool,
     FunctionTool,
     HostedTool,
+    Opaque,
+    Result,
     Structured,
+    Text,
     ThinkingRequest,
 )
 from toolwire.proxy.protocols.responses import CODEC
@@ -51,10 +56,63 @@ class TestTools:
         request = read(tools=[group], input=[{**call, "namespace": "mcp__files"}])
 
         assert request.tools == [
-            FunctionTool("mcp__files__read", at="tools[0].tools[0]"),
-            CustomTool("mcp__files__patch", at="tools[0].tools[1]"),
+            FunctionTool("mcp__files__read", at="tools[0].tools[0]", namespace="mcp__files"),
+            CustomTool("mcp__files__patch", at="tools[0].tools[1]", namespace="mcp__files"),
         ]
         assert request.turns[0].parts[0].name == "mcp__files__read"
+
+    def test_items_bring_tools_along_once_each(self) -> None:
+        tool = {"type": "function", "name": "f"}
+        group = {"type": "namespace", "name": "files", "tools": [tool]}
+        brought = {"type": "additional_tools", "role": "developer", "tools": [tool, group]}
+        call = {"type": "function_call", "call_id": "c", "name": "f", "namespace": "files"}
+
+        request = read(tools=[tool], input=[brought, brought, call])
+
+        assert request.tools == [
+            FunctionTool("f", at="tools[0]"),
+            FunctionTool("files__f", at="input[0].tools[1].tools[0]", namespace="files"),
+        ]
+        assert request.turns[2].parts[0].name == "files__f"
+
+    def test_a_tool_of_a_wrong_type_that_an_item_brings_is_told_by_its_path(self) -> None:
+        with pytest.raises(InvalidRequest) as refused:
+            read(input=[{"type": "additional_tools", "tools": [{"type": "function"}]}])
+
+        assert refused.value.param == "input[0].tools[0].name"
+
+    def test_the_search_that_the_client_runs_is_a_function(self) -> None:
+        schema = {"type": "object", "properties": {"query": {"type": "string"}}}
+        search = {"type": "tool_search", "execution": "client", "parameters": schema}
+        hosted = {"type": "tool_search"}
+        call = {"type": "tool_search_call", "call_id": "c", "arguments": {"query": "x"}}
+        found = {"type": "tool_search_output", "call_id": "c"}
+        tool = {"type": "function", "name": "f"}
+
+        request = read(tools=[search, hosted], input=[call, {**found, "tools": [tool]}])
+
+        assert request.tools == [
+            FunctionTool("tool_search", schema=schema, at="tools[0]", search=True),
+            HostedTool("responses", hosted, at="tools[1]"),
+            FunctionTool("f", at="input[1].tools[0]"),
+        ]
+        assert request.turns[0].parts == [
+            Call("c", "tool_search", '{"query":"x"}', at="input[0]"),
+        ]
+        text = "[These tools were found, and can be called from now on: f]"
+        assert request.turns[1].parts == [
+            Result("c", [Text(text, at="input[1]")], at="input[1]"),
+        ]
+
+    def test_a_search_that_found_nothing_says_so(self) -> None:
+        part = read_item({"type": "tool_search_output", "call_id": "c", "tools": []}).parts[0]
+
+        assert part == Result("c", [Text("[No tools were found.]", at="input[0]")], at="input[0]")
+
+    def test_a_search_that_the_vendor_ran_is_his(self) -> None:
+        item = {"type": "tool_search_call", "call_id": None, "execution": "server"}
+
+        assert read_item(item).parts == [Opaque("responses", item, at="input[0]")]
 
     def test_a_call_in_an_unknown_namespace_keeps_its_name(self) -> None:
         call = {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"}

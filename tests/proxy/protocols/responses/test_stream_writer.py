@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from tests.proxy.protocols.responses.streaming import stream, told, types, write
 from toolwire.proxy.protocols.neutral import (
     Call,
@@ -120,6 +122,21 @@ class TestEvents:
 
         for item in (documents[2]["item"], documents[-1]["response"]["output"][0]):
             assert (item["namespace"], item["name"]) == ("mcp__f", "read")
+
+    @pytest.mark.parametrize("pieces", [['{"query":', '"x"}'], ['{"query":"x"}'], []])
+    def test_a_call_of_the_search_that_the_client_runs(self, pieces: list[str]) -> None:
+        tools = [{"type": "tool_search", "execution": "client", "parameters": {}}]
+
+        documents = write(stream(told(Call("c", "tool_search"), *pieces)), tools=tools)
+
+        assert types(documents)[2:4] == ["response.output_item.added", "response.output_item.done"]
+        added, done = documents[2]["item"], documents[3]["item"]
+        assert (added["status"], added["arguments"]) == ("in_progress", {})
+        assert done["id"] == added["id"]
+        assert done["status"] == "completed"
+        assert done["type"] == "tool_search_call"
+        assert done["arguments"] == ({"query": "x"} if pieces else {})
+        assert documents[-1]["response"]["output"] == [done]
 
     def test_the_request_is_echoed_from_the_start(self) -> None:
         documents = write(stream(), instructions="Be brief.", temperature=1)
