@@ -51,6 +51,8 @@ def _read(tools: list[Any]) -> tuple[list[Tool], list[Loss]]:
 
 def _read_tool(tool: dict[str, Any], at: str) -> Tool:
     kind = optional(tool, "type", str, at) or ("function" if "function" in tool else "")
+    if kind in ("", "function", "custom") and kind not in tool and "name" in tool:
+        return _read_flat(tool, at)
     if kind == "function":
         function = required(tool, "function", dict, at)
         return _read_function(function, f"{at}.function", tool, at)
@@ -77,6 +79,19 @@ def _read_function(
         extra = unknown(function, _KNOWN_OF_FUNCTION) | unknown(tool, _KNOWN_OF_TOOL)
         read.extra = extra or None
     return read
+
+
+def _read_flat(tool: dict[str, Any], at: str) -> Tool:
+    """A tool in the form of Responses or Messages, which editors send here, too.
+
+    https://github.com/heyhuynhgiabuu/proxypal/issues/114
+    """
+    flat = {name: value for name, value in tool.items() if name not in ("type", "input_schema")}
+    if "input_schema" in tool:
+        flat["parameters"] = tool["input_schema"]
+    elif tool.get("type") == "custom":
+        return _read_custom(flat, at, flat, at)
+    return _read_function(flat, at, {}, at)
 
 
 def _read_custom(custom: dict[str, Any], inner: str, tool: dict[str, Any], at: str) -> CustomTool:

@@ -17,10 +17,11 @@ def read(usage: WireUsage | None) -> Usage | None:
         return None
     prompt = usage.prompt_tokens_details or PromptDetails()
     completion = usage.completion_tokens_details or CompletionDetails()
+    own = usage.prompt_cache_hit_tokens or usage.cached_tokens
     return Usage(
         input=usage.prompt_tokens,
         output=usage.completion_tokens,
-        cached=prompt.cached_tokens or usage.prompt_cache_hit_tokens or prompt.cached_tokens,
+        cached=prompt.cached_tokens or own or prompt.cached_tokens,
         cache_written=prompt.cache_write_tokens,
         reasoning=completion.reasoning_tokens,
     )

@@ -93,7 +93,8 @@ class CompletionDetails(Struct, gc=False):
 class WireUsage(Struct, gc=False):
     """https://platform.openai.com/docs/api-reference/chat/object (usage).
 
-    ``prompt_cache_hit_tokens`` is DeepSeek's: https://api-docs.deepseek.com/guides/kv_cache
+    ``prompt_cache_hit_tokens`` is DeepSeek's: https://api-docs.deepseek.com/guides/kv_cache, and
+    ``cached_tokens`` outside of the details Kimi's: https://platform.kimi.ai/docs/api/chat
     """
 
     prompt_tokens: int | None = None
@@ -101,6 +102,7 @@ class WireUsage(Struct, gc=False):
     prompt_tokens_details: PromptDetails | None = None
     completion_tokens_details: CompletionDetails | None = None
     prompt_cache_hit_tokens: int | None = None
+    cached_tokens: int | None = None
 
 
 class GroqFields(Struct, gc=False):

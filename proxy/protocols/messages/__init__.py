@@ -42,7 +42,7 @@ class _MessagesCodec:
         return response.write_answer(answer, request, losses)
 
     def read_failure(self, status: int, body: bytes) -> Failure:
-        return failures.read_body(status, body)
+        return errors.with_code(failures.read_body(status, body))
 
     def write_failure(self, failure: Failure) -> dict[str, Any]:
         return errors.write_failure(failure)

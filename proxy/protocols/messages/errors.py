@@ -5,6 +5,7 @@ https://docs.anthropic.com/en/api/errors
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from msgspec.structs import replace
@@ -15,6 +16,8 @@ from toolwire.proxy.protocols.failure import KINDS
 from toolwire.proxy.protocols.neutral import Failure
 
 _ERROR_TYPES = {kind.anthropic for kind in KINDS.values()} | {"conflict_error"}
+
+_TOO_LONG = re.compile(r"(?i)(prompt|input) is too long|exceed context limit")
 
 _SPECIFIC_KINDS = {
     "authentication",
@@ -50,4 +53,16 @@ def stream_failure(document: dict[str, Any]) -> Failure:
     failure = failures.read_document(200, document)
     if failure is None:
         failure = Failure(502, f"the upstream's stream failed: {json.encode_text(document)}")
-    return replace(failure, status=KINDS[failure.kind].status)
+    return with_code(replace(failure, status=KINDS[failure.kind].status))
+
+
+def with_code(failure: Failure) -> Failure:
+    """With OpenAI's code where the context is too long, for which Messages has words alone.
+
+    Clients of OpenAI's protocols make their history shorter when they see it.
+    https://platform.claude.com/docs/en/build-with-claude/context-windows
+    """
+    if failure.code is None and failure.kind == "invalid_request":
+        if _TOO_LONG.search(failure.message):
+            return replace(failure, code="context_length_exceeded")
+    return failure

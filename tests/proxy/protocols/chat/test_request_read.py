@@ -511,3 +511,23 @@ def test_no_request_brings_anything_but_an_invalid_request(
             assert error.param
         else:
             assert isinstance(request, Request)
+
+
+def test_tools_in_the_forms_of_the_other_protocols() -> None:
+    schema = {"type": "object", "properties": {}}
+    mark = {"type": "ephemeral"}
+    tools = [
+        {"name": "a", "input_schema": schema, "cache_control": mark},
+        {"type": "custom", "name": "b", "input_schema": schema, "strict": True},
+        {"type": "function", "name": "c", "parameters": schema, "defer_loading": True},
+        {"type": "custom", "name": "d", "format": {"type": "text"}},
+    ]
+
+    assert read(tools=tools).tools == [
+        FunctionTool(
+            "a", schema=schema, cache=Cache(mark, "tools[0].cache_control"), at="tools[0]"
+        ),
+        FunctionTool("b", schema=schema, strict=True, at="tools[1]"),
+        FunctionTool("c", schema=schema, extra={"defer_loading": True}, at="tools[2]"),
+        CustomTool("d", format={"type": "text"}, at="tools[3]"),
+    ]
