@@ -20,11 +20,12 @@ WRITTEN = {"function_call": PartKind.ARGUMENTS, "custom_tool_call": PartKind.CUS
 _LISTS = {
     "message": {"content": {"output_text": PartKind.TEXT, "refusal": PartKind.REFUSAL}},
     "reasoning": {
-        "summary": {"summary_text": PartKind.SUMMARY},
         "content": {"reasoning_text": PartKind.REASONING},
+        "summary": {"summary_text": PartKind.SUMMARY},
     },
 }
-"""Where an item of a type has its parts, and what each type of part is."""
+"""Where an item of a type has its parts, in the order in which they are told, and what each type of
+part is.  Reasoning comes before its summary: who shows one of the two shows the first."""
 
 PART_KINDS: dict[str, PartKind] = {
     name: kind
