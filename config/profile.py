@@ -186,6 +186,9 @@ class Profile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     default_max_tokens: Positive = 8192
     """The limit for a messages upstream, which requires one, when the client gave none; tokens."""
 
+    output_tokens_min: Limit = 0
+    """The smallest limit that a responses upstream takes; a smaller one is raised and reported."""
+
     temperature_max: Annotated[float, Meta(ge=0)] = 2.0
     """The largest temperature, 1 on messages upstreams. A larger one is lowered and reported."""
 

@@ -23,10 +23,6 @@ from toolwire.proxy.protocols.openai import end_user, output_format, temperature
 from toolwire.proxy.protocols.responses.items_write import Items
 from toolwire.proxy.protocols.responses.tools import write_choice, write_tools
 
-_LEAST_TOKENS = 16
-"""Of an answer; the API refuses to give less: "Expected a value >= 16".
-https://github.com/BerriAI/litellm/issues/31451"""
-
 _SAME_IN_CHAT = frozenset(
     {
         "metadata",
@@ -97,11 +93,11 @@ def _write_limits(
 ) -> None:
     limit = request.max_tokens
     if limit is not None:
-        if 0 < limit < _LEAST_TOKENS and request.protocol != "responses":
+        if 0 < limit < quirks.output_tokens_min and request.protocol != "responses":
             path = "max_completion_tokens"
             path = path if path in request.document else "max_tokens"
-            losses.coerce(path, f"raised to {_LEAST_TOKENS}, the least that the upstream gives")
-            limit = _LEAST_TOKENS
+            limit = quirks.output_tokens_min
+            losses.coerce(path, f"raised to {limit}, the least that the upstream gives")
         document["max_output_tokens"] = limit
     if request.temperature is not None:
         document["temperature"] = temperature_for(request, quirks, losses)
