@@ -51,8 +51,11 @@ def _is_excused(problem: str, reads: list[bytes]) -> bool:
     What matters is the end."""
     if problem.startswith("finish reasons at") and problem.endswith("failed: True"):
         return True
-    again = re.match(r"finish reasons at \[\d+, (\d+)\] of (\d+) deltas", problem)
-    return again is not None and len(reads) > 1 and int(again[1]) == int(again[2]) - 1
+    if len(reads) == 1:
+        return False
+    out = re.match(r"finish reasons at \[\d+(?:, (\d+))?\] of (\d+) deltas", problem)
+    # it is said again where what came makes it another
+    return out is not None and (out[1] is None or int(out[1]) == int(out[2]) - 1)
 
 
 def is_complete(client: str, body: bytes) -> bool:

@@ -73,9 +73,12 @@ async def test_a_foreign_middleware_inside_gets_the_sorted_bytes() -> None:
 async def test_the_body_is_decoded_once(wrap: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     decoded: list[bytes] = []
     decode = lossless.decode_object
-    monkeypatch.setattr(
-        lossless, "decode_object", lambda data: decoded.append(data) or decode(data)
-    )
+
+    def counted(data: bytes, **how: Any) -> Any:
+        decoded.append(data)
+        return decode(data, **how)
+
+    monkeypatch.setattr(lossless, "decode_object", counted)
     upstream = Upstream()
     app = ReasoningStripping(wrap(KeyCanonicalization(upstream)))
     await ask(app, CHAT, BODY)
