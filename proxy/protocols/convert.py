@@ -134,9 +134,7 @@ def _wrap_freeform(
     """Free-form tools become functions with one string, and so do their calls in the history."""
     renaming.freeform = {tool.name for tool in request.tools if type(tool) is CustomTool}
     if renaming.freeform:
-        request.tools = [
-            freeform.wrap(tool) if type(tool) is CustomTool else tool for tool in request.tools
-        ]
+        request.tools, _ = KNOWN_TOOLS.derived(request.tools, _wrapped)
     for call in calls:
         if call.custom:
             call.arguments, call.custom = freeform.wrap_text(call.arguments), False
@@ -144,6 +142,10 @@ def _wrap_freeform(
         result.custom = False
     if request.choice is not None and request.choice.custom:
         request.choice = replace(request.choice, custom=False)
+
+
+def _wrapped(tools: list[Tool]) -> tuple[list[Tool], list[Loss]]:
+    return [freeform.wrap(tool) if type(tool) is CustomTool else tool for tool in tools], []
 
 
 def _rename(request: Request, calls: list[Call], quirks: Limits, renaming: Renaming) -> None:
@@ -156,10 +158,8 @@ def _rename(request: Request, calls: list[Call], quirks: Limits, renaming: Renam
     renaming.names = {made: name for name, made in legal.items()}
     for call in calls:
         call.name = legal.get(call.name, call.name)
-    request.tools = [
-        replace(tool, name=legal[tool.name]) if _is_named(tool) and tool.name in legal else tool
-        for tool in request.tools
-    ]
+    if offered:
+        request.tools, _ = KNOWN_TOOLS.derived(request.tools, _renamed, *rule)
     if (choice := request.choice) is not None:
         allowed = choice.allowed and [legal.get(name, name) for name in choice.allowed]
         name = choice.name and legal.get(choice.name, choice.name)
@@ -171,6 +171,14 @@ def _refused(
 ) -> tuple[list[tuple[str, str]], list[Loss]]:
     """The names of tools that the target refuses, each with a legal one."""
     return list(_legal({t.name for t in tools if _is_named(t)}, pattern, longest).items()), []
+
+
+def _renamed(tools: list[Tool], pattern: str, longest: int) -> tuple[list[Tool], list[Loss]]:
+    legal = dict(_refused(tools, pattern, longest)[0])
+    return [
+        replace(tool, name=legal[tool.name]) if _is_named(tool) and tool.name in legal else tool
+        for tool in tools
+    ], []
 
 
 def _legal(names: set[str], pattern: str, longest: int) -> dict[str, str]:

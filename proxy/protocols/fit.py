@@ -10,11 +10,13 @@ from typing import Any, Protocol
 
 from msgspec.structs import replace
 
+from toolwire.proxy.protocols.known_tools import KNOWN_TOOLS
 from toolwire.proxy.protocols.neutral import (
     Choice,
     DocumentPart,
     FunctionTool,
     Image,
+    Loss,
     Losses,
     Part,
     Request,
@@ -47,7 +49,8 @@ def fit_request(request: Request, abilities: Abilities, losses: Losses) -> None:
         for turn in request.turns:
             _fit_content(turn, abilities, losses)
     if not abilities.schema_unions:
-        request.tools = [_without_unions(tool, losses) for tool in request.tools]
+        request.tools, lost = KNOWN_TOOLS.derived(request.tools, _without_unions)
+        losses.entries += lost
     if request.choice is not None:
         _fit_choice(request, request.choice, abilities.tool_choices, losses)
 
@@ -79,7 +82,12 @@ def _fitted(part: Part, abilities: Abilities, losses: Losses) -> Part:
     return part
 
 
-def _without_unions(tool: Tool, losses: Losses) -> Tool:
+def _without_unions(tools: list[Tool]) -> tuple[list[Tool], list[Loss]]:
+    losses = Losses()
+    return [_without_union(tool, losses) for tool in tools], losses.entries
+
+
+def _without_union(tool: Tool, losses: Losses) -> Tool:
     if not isinstance(tool, FunctionTool) or tool.schema is None:
         return tool
     schema = without_unions(tool.schema, tool.at, losses)

@@ -66,3 +66,57 @@ def test_it_goes_up_as_before(
         seen.append(document["tools"])
     assert seen[2] is seen[3]
     assert seen[3] == case["request"]["tools"]
+
+
+FUNCTION = {
+    "name": "looks_up_the_weather_of_a_city",
+    "parameters": {"type": "object", "anyOf": [{"properties": {"city": {"type": "string"}}}]},
+}
+FREE_FORM = {"name": "patch", "description": "Changes files. " * 8}
+AGENTS: dict[str, dict[str, Any]] = {
+    "chat": {
+        "messages": [{"role": "user", "content": "Hi"}],
+        "tools": [
+            {"type": "function", "function": FUNCTION},
+            {"type": "custom", "custom": FREE_FORM},
+        ],
+    },
+    "messages": {
+        "max_tokens": 10,
+        "messages": [{"role": "user", "content": "Hi"}],
+        "tools": [{"name": FUNCTION["name"], "input_schema": FUNCTION["parameters"]}],
+    },
+    "responses": {
+        "input": "Hi",
+        "tools": [{"type": "function", **FUNCTION}, {"type": "custom", **FREE_FORM}],
+    },
+}
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {},
+        {"schema_unions": False},
+        {"tool_name_max": 8},
+        {"custom_tools": True},
+        {"schema_unions": False, "tool_name_max": 8, "strict": False},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize(
+    ("client", "upstream"),
+    [(client, upstream) for client in CODECS for upstream in CODECS if client != upstream],
+)
+def test_what_goes_up_is_made_once(
+    client: str, upstream: str, limits: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(known_tools, "MIN_BYTES", HEAD_BYTES)
+    body = json.dumps({"model": str(limits), **AGENTS[client]}).encode()
+    made = [
+        convert_request(
+            CODECS[client], CODECS[upstream], KNOWN_TOOLS.decode(body), Profile(**limits), "vendor"
+        ).document["tools"]
+        for _ in range(4)
+    ]
+    assert made[2] is made[3]
