@@ -53,6 +53,12 @@ class Event(Struct, gc=False):
         return b"event: %b\ndata: %b\n\n" % (self.name.encode("utf-8", "replace"), data)
 
 
+def says_nothing(data: bytes) -> bool:
+    """Whether an event holds nothing that can be read: white space, or the null of gateways that
+    encode the end of their own stream."""
+    return data.strip() in (b"", b"null")
+
+
 def comment(text: str = "") -> Event:
     """A comment line: keeps a connection alive and means nothing."""
     return Event(None, raw=b": %b" % text.encode() if text else b":")

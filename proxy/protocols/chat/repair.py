@@ -149,7 +149,7 @@ class StreamRepair:
             return [event]
         if event.data.strip() == sse.DONE:
             return self._done(event)
-        if not event.data.strip():
+        if sse.says_nothing(event.data):
             self._count("empty_event")
             return []
         try:

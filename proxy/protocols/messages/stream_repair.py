@@ -97,6 +97,9 @@ class MessagesStreamRepair:
         if data.strip() == sse.DONE:
             self.repairs["done_dropped"] += 1
             return []
+        if sse.says_nothing(data):
+            self.repairs["empty_event_dropped"] += 1
+            return []
         try:
             document = json.decode(data)
         except ValueError:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from toolwire.proxy.errors import InvalidRequest, UpstreamCut
+from toolwire.proxy.errors import UpstreamCut
 from toolwire.proxy.protocols import failure as failures
 from toolwire.proxy.protocols import json
 from toolwire.proxy.protocols.identifiers import random_id
@@ -29,7 +29,7 @@ from toolwire.proxy.protocols.responses.repair_items import (
 from toolwire.proxy.protocols.responses.repaired_item import Said
 from toolwire.proxy.protocols.responses.response import usage_of, write_failed
 from toolwire.proxy.protocols.responses.stream_reader import BROKEN_OFF, error_in
-from toolwire.proxy.protocols.sse import DONE, Event
+from toolwire.proxy.protocols.sse import DONE, Event, says_nothing
 
 _LAST_NUMBER = 2**31 - 1
 """Greater than the number of any event before it, where nobody knows that number."""
@@ -141,8 +141,8 @@ class ResponsesRepair:
     def _repaired(self, event: Event, chunk: wire.StreamEvent | None) -> list[Event]:
         if event.data is None:
             return [event]
-        if event.data == DONE:
-            self._count("done_marker")
+        if event.data == DONE or says_nothing(event.data):
+            self._count("done_marker" if event.data == DONE else "empty_event")
             return []
         if chunk is None:
             return [] if self.finished else [event]
@@ -153,6 +153,8 @@ class ResponsesRepair:
             return [first, *self._repaired(event, chunk)]
         changes: Changes = {}
         kind = self._kind(event, chunk, changes)
+        if kind == wire.DONE_AT_ALL:
+            kind = self._end_by_status(chunk, changes)
         if self.finished and not (self._errored and kind == "response.failed"):
             self._count("after_the_end")
             return []
@@ -183,6 +185,13 @@ class ResponsesRepair:
         if kind is not None:
             changes["type"] = kind
             self._count("type")
+        return kind
+
+    def _end_by_status(self, chunk: wire.StreamEvent, changes: Changes) -> str:
+        """The documented event in the place of ``response.done``, which several gateways send."""
+        status = wire.object_in(chunk.response).get("status", "completed")
+        changes["type"] = kind = f"response.{status}"
+        self._count("type")
         return kind
 
     def _apply(self, kind: str, chunk: wire.StreamEvent, changes: Changes) -> list[Said]:
@@ -232,19 +241,10 @@ class ResponsesRepair:
             return event
         if not changes:
             return Event(event.data, kind, parsed=chunk)
-        document = {**_document(event.data or b""), **changes}
+        document = {**wire.document_in(event.data or b""), **changes}
         if kind in _HAS_LOGPROBS:  # clients demand them, but nothing is read for them alone
             document.setdefault("logprobs", [])
         return Event(json.encode(document), kind)
 
     def _count(self, kind: str) -> None:
         self.repairs[kind] = self.repairs.get(kind, 0) + 1
-
-
-def _document(data: bytes) -> dict[str, Any]:
-    """The whole of an event that was read in part before; a byte that is no UTF-8 may stand in the
-    rest of it."""
-    try:
-        return json.decode_object(data)
-    except InvalidRequest:
-        return json.decode_object(data.decode("utf-8", "replace").encode())

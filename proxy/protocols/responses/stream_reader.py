@@ -150,6 +150,7 @@ class ResponsesReader:
         "response.output_item.done": _item_done,
         "response.output_text.annotation.added": _annotated,
         "response.completed": _completed,
+        wire.DONE_AT_ALL: _completed,
         "response.incomplete": _incomplete,
         "response.failed": _failed,
         "response.cancelled": _failed,

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
+from toolwire.proxy.errors import InvalidRequest
 from toolwire.proxy.protocols import json
 from toolwire.proxy.protocols.sse import DONE, Event
 
@@ -79,6 +80,10 @@ INDEX_FIELD: dict[PartKind, str] = {
 
 TERMINAL = frozenset({"response.completed", "response.incomplete", "response.failed"})
 """https://platform.openai.com/docs/api-reference/responses-streaming/response/completed"""
+
+DONE_AT_ALL = "response.done"
+"""What several gateways send in the place of any of these; the status of the response says of
+which.  https://github.com/decolua/9router/pull/2142"""
 
 ID_PREFIX: dict[str, str] = {
     "message": "msg_",
@@ -161,3 +166,12 @@ def object_in(raw: Raw) -> dict[str, Any]:
     """The JSON object in ``raw``; {} where there is none."""
     value = value_in(raw)
     return value if isinstance(value, dict) else {}
+
+
+def document_in(data: bytes) -> dict[str, Any]:
+    """The whole of an event that was read in part before; a byte that is no UTF-8 may stand in the
+    rest of it."""
+    try:
+        return json.decode_object(data)
+    except InvalidRequest:
+        return json.decode_object(data.decode("utf-8", "replace").encode())
