@@ -78,6 +78,15 @@ def arguments_text(value: Any) -> str:
     return "" if value is None else json.encode_text(value)
 
 
+def is_whole(arguments: str) -> bool:
+    """Whether nothing is missing of the arguments of a call."""
+    try:
+        json.decode(arguments)
+    except ValueError:
+        return False
+    return True
+
+
 # ----------------------------------------------------------------------------------- writing
 def write_output(
     parts: list[Part], response_id: str, names: OwnNames, losses: Losses, *, unfinished: bool

@@ -22,9 +22,9 @@ from toolwire.proxy.protocols.responses.output import arguments_text
 from toolwire.proxy.protocols.responses.placeholder import Placeholder, placeholder
 from toolwire.proxy.protocols.responses.repair_fields import fill_part, fill_response
 from toolwire.proxy.protocols.responses.repair_items import (
+    PART_EVENTS,
     Changes,
     RepairedItems,
-    is_about_part,
 )
 from toolwire.proxy.protocols.responses.repaired_item import Said
 from toolwire.proxy.protocols.responses.response import usage_of, write_failed
@@ -174,10 +174,10 @@ class ResponsesRepair:
 
     def _kind(self, event: Event, chunk: wire.StreamEvent, changes: Changes) -> str | None:
         """The type of an event; None of what is no event of this protocol."""
-        if chunk.type is not None:
+        if chunk.type is not None and chunk.type != wire.FAULT:
             return chunk.type
         kind = event.name
-        if kind is None and chunk.error != wire.NULL:
+        if chunk.type is not None or (kind is None and chunk.error != wire.NULL):
             # the error of a server that thinks of chat
             kind = "error"
             error = error_in(chunk)
@@ -196,7 +196,7 @@ class ResponsesRepair:
 
     def _apply(self, kind: str, chunk: wire.StreamEvent, changes: Changes) -> list[Said]:
         """Takes note of an event and what to change in it; the events that it lacks before it."""
-        if is_about_part(kind):
+        if kind in PART_EVENTS:
             return self._items.part(kind, chunk, changes)
         if kind == "response.output_item.added":
             self._items.added(chunk, changes)

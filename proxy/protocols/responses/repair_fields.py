@@ -65,3 +65,15 @@ def fill_part(part: dict[str, Any]) -> bool:
         return False
     part["annotations"] = []
     return True
+
+
+_LISTS = {"message": "content", "reasoning": "summary"}
+
+
+def fill_item(item: dict[str, Any]) -> bool:
+    """The same for an item that begins: the list that its parts are added to."""
+    name = _LISTS.get(str(item.get("type")))
+    if name is None or isinstance(item.get(name), list):
+        return False
+    item[name] = []
+    return True

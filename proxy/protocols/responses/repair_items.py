@@ -8,15 +8,21 @@ from typing import Any
 from toolwire.proxy.protocols.identifiers import random_id
 from toolwire.proxy.protocols.responses import wire
 from toolwire.proxy.protocols.responses.output import arguments_text
-from toolwire.proxy.protocols.responses.repair_fields import fill_part
-from toolwire.proxy.protocols.responses.repaired_item import PART_KINDS, WRITTEN, RepairedItem, Said
-from toolwire.proxy.protocols.responses.whole_items import begun_item, emptied, give_text, matched
+from toolwire.proxy.protocols.responses.repair_fields import fill_item, fill_part
+from toolwire.proxy.protocols.responses.repaired_item import PART_KINDS, RepairedItem, Said
+from toolwire.proxy.protocols.responses.whole_items import (
+    begun_item,
+    emptied,
+    empty,
+    give_text,
+    matched,
+)
 from toolwire.proxy.protocols.responses.wire import PartKind
 
 Changes = dict[str, Any]
 """Fields of an event to be set, by name."""
 
-_PART_EVENTS: dict[str, str | None] = {
+PART_EVENTS: dict[str, str | None] = {
     **{kind: wire.INDEX_FIELD.get(part) for kind, part in (wire.DELTAS | wire.WHOLES).items()},
     "response.content_part.added": "content_index",
     "response.content_part.done": "content_index",
@@ -51,16 +57,11 @@ class RepairedItems:
         if index is None or self._is_taken(index, document):
             index = max((known for known in self.by_index if known is not None), default=-1) + 1
             self._set(changes, "output_index", index)
-        self._empty(document, changes)
+        for repair, made in (("arguments_early", empty), ("item_fields", fill_item)):
+            if made(document):
+                changes["item"] = document
+                self._count(repair)
         self._remember(index, document, changes)
-
-    def _empty(self, document: dict[str, Any], changes: Changes) -> None:
-        """A call begins without what the model writes: clients add the deltas to what is there."""
-        kind = WRITTEN.get(str(document.get("type")))
-        if kind is not None and document.get(field := wire.WHOLE_FIELD[kind]):
-            document[field] = ""
-            changes["item"] = document
-            self._count("arguments_early")
 
     def done(self, chunk: wire.StreamEvent, changes: Changes) -> list[Said]:
         """``response.output_item.done``: the same id as when it was added; and what nobody told of
@@ -75,9 +76,9 @@ class RepairedItems:
             document["id"] = item.id
             changes["item"] = document
             self._count("item_id")
-        if give_text(document):
+        if (kind := give_text(document)) is not None:
             changes["item"] = document
-            self._count("arguments_not_text")
+            self._count(kind)
         item.done, item.type = document, item.type or document.get("type")
         return [*ahead, *item.rest()]
 
@@ -88,7 +89,7 @@ class RepairedItems:
         item = self.by_index[index]
         if chunk.item_id != item.id:
             self._set(changes, "item_id", item.id)
-        number_field = _PART_EVENTS[kind]
+        number_field = PART_EVENTS[kind]
         number = None if number_field is None else getattr(chunk, number_field)
         if number_field is not None and number is None:
             number = item.parts if kind in _PART_ADDED else max(item.parts - 1, 0)
@@ -102,6 +103,9 @@ class RepairedItems:
         elif kind in _PART_DONE:
             item.note(kind, number)
             ahead += item.rest_of(part, number)
+        elif (kind, number) in item.over:
+            changes["delta"] = ""  # clients add it to what is whole
+            self._count("late_arguments")
         elif kind in wire.DELTAS:
             ahead += item.hear(wire.DELTAS[kind], number, chunk.delta)
         elif kind in wire.WHOLES:
@@ -148,7 +152,10 @@ class RepairedItems:
         if len(whole) < len(said) and said.startswith(whole):
             changes[field] = said
             self._count("done_too_short")
-        return item.unheard(kind, number, whole)
+        ahead = item.unheard(kind, number, whole)
+        if kind is PartKind.ARGUMENTS:
+            item.end_arguments()
+        return ahead
 
     def end(self, response: dict[str, Any], *, tell: bool) -> tuple[list[Said], bool]:
         """The last event: what only its response tells, as events if they are wanted; and whether
@@ -164,18 +171,20 @@ class RepairedItems:
             if told:
                 self._count("output")
             return ahead, bool(told)
-        changed = False
+        changed: list[str] = []
         documents = [d for d in output if isinstance(d, dict)] if isinstance(output, list) else []
         known = matched(documents, self.by_index, self._index_of_id)
         for document, item in zip(documents, known, strict=True):
             if item is not None and document.get("id") != item.id:
                 document["id"] = item.id
-                changed = True
+                changed.append("item_id")
+            if tell and (kind := give_text(document)) is not None:
+                changed.append(kind)
             if tell and (item is None or item.done is None):
                 ahead += self._tell(document, item)
-        if changed:
-            self._count("item_id")
-        return ahead, changed
+        for kind in set(changed):
+            self._count(kind)
+        return ahead, bool(changed)
 
     def _tell_as_heard(self, item: RepairedItem, status: str) -> list[Said]:
         """The same of an item that the last event has not either."""
@@ -238,8 +247,3 @@ class RepairedItems:
     def _set(self, changes: Changes, name: str, value: Any) -> None:
         changes[name] = value
         self._count(name)
-
-
-def is_about_part(kind: str) -> bool:
-    """Whether ``RepairedItems.part`` is for events of this type."""
-    return kind in _PART_EVENTS

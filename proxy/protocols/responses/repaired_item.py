@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from toolwire.proxy.protocols.responses import wire
+from toolwire.proxy.protocols.responses.output import is_whole
 from toolwire.proxy.protocols.responses.wire import PartKind
 
 Said = tuple[str, dict[str, Any]]
@@ -47,7 +48,7 @@ _PART_TYPE = {kind: name for name, kind in PART_KINDS.items()}
 class RepairedItem:
     """An item: the id and index that all its events bear, how it began, the texts of its parts as
     their deltas were heard, which of them were told to be whole, and the whole item once it is
-    done."""
+    done.  ``over`` has the texts that take no more deltas."""
 
     __slots__ = (
         "_around",
@@ -57,6 +58,7 @@ class RepairedItem:
         "heard",
         "id",
         "index",
+        "over",
         "parts",
         "told",
         "type",
@@ -71,6 +73,7 @@ class RepairedItem:
         self._begun = begun
         self.heard: dict[Part, list[str]] = {}
         self.told: set[Part] = set()
+        self.over: dict[Part, list[str]] = {}
         self.parts = 0
         self.done: dict[str, Any] | None = None
         self._around: set[tuple[str, int | None]] = set()
@@ -92,13 +95,21 @@ class RepairedItem:
 
     def said(self, kind: PartKind, number: int | None) -> str:
         """The text of a part, as its deltas say it."""
-        return "".join(self.heard.get((f"{kind.value}.delta", number), ()))
+        part = (f"{kind.value}.delta", number)
+        return "".join(self.over.get(part) or self.heard.get(part) or [])
+
+    def end_arguments(self) -> None:
+        """They were told to be whole, and take no more where they are."""
+        part = (f"{PartKind.ARGUMENTS.value}.delta", None)
+        if part in self.heard and is_whole(self.said(PartKind.ARGUMENTS, None)):
+            self.over[part] = self.heard.pop(part)
 
     def unheard(self, kind: PartKind, number: int | None, whole: str) -> list[Said]:
         """The delta that is missing of a part that is ``whole``; where the deltas said something
         else, they are right."""
         said = self.said(kind, number)
-        if len(whole) <= len(said) or not whole.startswith(said):
+        is_over = (f"{kind.value}.delta", number) in self.over
+        if is_over or len(whole) <= len(said) or not whole.startswith(said):
             return []
         begun = self.hear(kind, number, whole[len(said) :])
         self._count("delta")

@@ -28,6 +28,7 @@ from toolwire.proxy.protocols.responses.reasoning import BETWEEN_PARTS
 from toolwire.proxy.protocols.responses.wire import PartKind
 
 _CALLS = ("function_call", "custom_tool_call")
+_SPOKEN = (PartKind.TEXT, PartKind.REFUSAL)
 
 
 class _Item(Struct):
@@ -38,6 +39,7 @@ class _Item(Struct):
     type: Any = None  # as it was told when the item was added
     shown: PartKind | None = None  # reasoning: itself or a summary of it
     thought: int = -1  # the index of the last part of the reasoning
+    spoken: bool = False  # deltas told of it, not its end alone
 
 
 class OutputItems:
@@ -75,9 +77,13 @@ class OutputItems:
                     return known.weighed(known.say(text), chunk.logprobs)
                 known.said.append(text)
                 return [Delta(known.key, text)]
-        part, events = self._part(self._item(chunk), chunk, kind)
+        item = self._item(chunk)
+        if item.done and item.spoken and kind in _SPOKEN:
+            item.done = False  # some say that it is over with its first delta
+        part, events = self._part(item, chunk, kind)
         if part is None:
             return events
+        item.spoken = True
         events += part.say(text)
         return part.weighed(events, chunk.logprobs) if chunk.logprobs else events
 

@@ -15,6 +15,7 @@ from toolwire.proxy.protocols.responses.output import (
     Item,
     call_item,
     is_search,
+    is_whole,
     message_item,
     text_part,
     write_item,
@@ -134,7 +135,7 @@ class StreamedItem:
         match self.part:
             case Call() as call:
                 if status is None:
-                    status = "completed" if call.custom or _is_whole(text) else "incomplete"
+                    status = "completed" if call.custom or is_whole(text) else "incomplete"
                 return call_item(self._id, call, text, self._names, status)
             case Thinking() as thinking:
                 # a signature comes at the end only
@@ -173,11 +174,3 @@ def _kind_of(part: Part) -> PartKind | None:
         case Call():
             return PartKind.CUSTOM_INPUT if part.custom else PartKind.ARGUMENTS
     return None
-
-
-def _is_whole(arguments: str) -> bool:
-    try:
-        json.decode(arguments)
-    except ValueError:
-        return False
-    return True

@@ -155,6 +155,7 @@ class ResponsesReader:
         "response.failed": _failed,
         "response.cancelled": _failed,
         "error": _error,
+        wire.FAULT: _error,
         "keepalive": _ping,
     }
 

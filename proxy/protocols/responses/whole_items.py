@@ -38,12 +38,28 @@ def emptied(document: dict[str, Any]) -> dict[str, Any]:
     return document
 
 
-def give_text(document: dict[str, Any]) -> bool:
-    """Makes the arguments of a call text; whether they were none."""
-    if document.get("type") != "function_call" or isinstance(document.get("arguments"), str):
+def empty(document: dict[str, Any]) -> bool:
+    """A call begins without what the model writes, for clients add the deltas to what is there;
+    whether it had something."""
+    kind = WRITTEN.get(str(document.get("type")))
+    if kind is None or not document.get(field := WHOLE_FIELD[kind]):
         return False
-    document["arguments"] = arguments_text(document.get("arguments"))
+    document[field] = ""
     return True
+
+
+def give_text(document: dict[str, Any]) -> str | None:
+    """Makes the arguments of a call text, ``{}`` where a whole call has none; the kind of repair,
+    None where there was none to make."""
+    if document.get("type") != "function_call":
+        return None
+    given = document.get("arguments")
+    text = arguments_text(given)
+    if not text.strip() and document.get("status") in (None, "completed"):
+        document["arguments"] = "{}"
+        return "arguments_added"
+    document["arguments"] = text
+    return None if isinstance(given, str) else "arguments_not_text"
 
 
 def matched(

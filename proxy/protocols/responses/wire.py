@@ -81,6 +81,10 @@ INDEX_FIELD: dict[PartKind, str] = {
 TERMINAL = frozenset({"response.completed", "response.incomplete", "response.failed"})
 """https://platform.openai.com/docs/api-reference/responses-streaming/response/completed"""
 
+FAULT = "response.error"
+"""What some gateways send in the place of ``error``.
+https://github.com/QuantumNous/new-api/issues/3142"""
+
 DONE_AT_ALL = "response.done"
 """What several gateways send in the place of any of these; the status of the response says of
 which.  https://github.com/decolua/9router/pull/2142"""

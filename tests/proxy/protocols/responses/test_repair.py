@@ -197,19 +197,62 @@ class TestLeftOut:
         assert passed[-1]["response"]["output"] == [MESSAGE, CALL]
         assert repairs == {"output": 1}
 
-    @pytest.mark.parametrize(
-        ("arguments", "text"), [({"city": "Oslo"}, '{"city":"Oslo"}'), (None, "")]
-    )
-    def test_arguments_that_are_no_text(self, arguments: Any, text: str) -> None:
+    def test_arguments_that_are_no_text(self) -> None:
         added, _, _, done, item = call_events(0)
-        done["arguments"] = arguments
-        item["item"] = {**CALL, "arguments": arguments}
+        done["arguments"] = {"city": "Oslo"}
+        item["item"] = {**CALL, "arguments": {"city": "Oslo"}}
 
         passed, repairs = repair(wire(numbered([created(), added, done, item, completed([])])))
 
-        assert passed[-3]["arguments"] == text
-        assert passed[-2]["item"]["arguments"] == text
+        assert passed[-3]["arguments"] == '{"city":"Oslo"}'
+        assert passed[-2]["item"]["arguments"] == '{"city":"Oslo"}'
         assert repairs["arguments_not_text"] == 2
+
+    @pytest.mark.parametrize("arguments", [None, ""])
+    def test_a_call_without_arguments(self, arguments: Any) -> None:
+        added, _, _, done, item = call_events(0)
+        done["arguments"] = arguments
+        item["item"] = {**CALL, "arguments": arguments}
+        end = completed([item["item"]])
+
+        passed, repairs = repair(wire(numbered([created(), added, done, item, end])))
+
+        assert [event["delta"] for event in passed if "delta" in event] == ["{}"]
+        assert passed[-2]["item"]["arguments"] == "{}"
+        assert passed[-1]["response"]["output"][0]["arguments"] == "{}"
+        assert repairs["arguments_added"] == 2
+
+    def test_a_call_that_was_cut_before_its_arguments(self) -> None:
+        added, _, _, _, item = call_events(0)
+        item["item"] = {**CALL, "arguments": "", "status": "incomplete"}
+        end = completed([item["item"]], "incomplete")
+
+        passed, repairs = repair(wire(numbered([created(), added, item, end])))
+
+        assert passed[-2]["item"]["arguments"] == ""
+        assert passed[-1]["response"]["output"][0]["arguments"] == ""
+        assert "arguments_added" not in repairs
+
+    def test_arguments_after_they_were_done(self) -> None:
+        added, first, second, done, item = call_events(0)
+        late = [event(first["type"], item_id="fc_1", output_index=0, delta=CALL["arguments"])]
+        documents = [created(), added, first, second, done, *late, item, completed([])]
+
+        passed, repairs = repair(wire(numbered(documents)))
+
+        said = [event["delta"] for event in passed if "delta" in event]
+        assert "".join(said) == CALL["arguments"]
+        assert repairs["late_arguments"] == 1
+
+    @pytest.mark.parametrize("given", [{}, {"content": None}])
+    def test_a_message_that_begins_without_its_list(self, given: dict[str, Any]) -> None:
+        added, *rest = message_events()
+        added["item"] = {**without(added["item"], "content"), **given}
+
+        passed, repairs = repair(wire(numbered([created(), added, *rest, completed([])])))
+
+        assert passed[1]["item"]["content"] == []
+        assert repairs["item_fields"] == 1
 
     def test_calls_without_ids(self) -> None:
         """llama.cpp: a call has no id of its own, and its events name it by its call_id."""

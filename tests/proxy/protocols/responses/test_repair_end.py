@@ -18,7 +18,7 @@ from tests.proxy.protocols.responses.wire_events import (
     wire,
 )
 from toolwire.proxy.protocols import json, sse
-from toolwire.proxy.protocols.neutral import Failure
+from toolwire.proxy.protocols.neutral import Failure, StreamFailure
 from toolwire.proxy.protocols.responses import CODEC
 from toolwire.proxy.protocols.sse import Event
 
@@ -55,6 +55,17 @@ class TestEnd:
         (document,) = documents_of([failed])
         assert document["type"] == "response.failed"
         assert document["response"]["error"]["message"] == "too late"
+
+    def test_an_error_of_another_name(self) -> None:
+        fault = event("response.error", error={"code": "server_error", "message": "boom"})
+
+        passed, _ = repair(wire(numbered([created(), fault])))
+
+        assert passed[1]["type"] == "error"
+        assert (passed[1]["code"], passed[1]["message"]) == ("server_error", "boom")
+        assert read_all(wire([created(), fault]))[-1] == StreamFailure(
+            Failure(500, "boom", "api", code="server_error")
+        )
 
     def test_an_error_and_the_failed_response_after_it(self) -> None:
         error = {"code": "insufficient_quota", "message": "No money"}

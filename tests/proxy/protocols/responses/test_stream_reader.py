@@ -46,6 +46,32 @@ def read(*documents: dict[str, Any]) -> list[Any]:
     return events[1:]
 
 
+def test_text_after_its_item_was_done() -> None:
+    *events, last = message_events()
+    late = {**events[2], "delta": " there"}
+
+    said = read(*events, last, late, late, last, completed([MESSAGE]))
+
+    assert said[:-3] == [
+        PartStart(0, Text("")),
+        Delta(0, "Hel"),
+        Delta(0, "lo"),
+        PartEnd(0, Text("Hello")),
+        PartStart(1, Text("")),
+        Delta(1, " there"),
+        Delta(1, " there"),
+        PartEnd(1, Text(" there there")),
+    ]
+
+
+def test_text_that_only_an_end_told_is_not_said_again() -> None:
+    added, _, delta, _, _, _, done = message_events()
+
+    said = read(added, done, delta, completed([MESSAGE]))
+
+    assert [event for event in said if isinstance(event, Delta)] == [Delta(0, "Hello")]
+
+
 def test_text_and_call() -> None:
     assert read_all(wire(whole_stream())) == [
         START,
