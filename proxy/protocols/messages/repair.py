@@ -88,6 +88,17 @@ def _repair_call(block: dict[str, Any], repairs: Counter[str]) -> None:
         repairs["tool_input_as_object"] += 1
 
 
+def make_unique(block: dict[str, Any], ids: set[str], repairs: Counter[str]) -> None:
+    """Gives a repaired call an id of its own where another call of the message has it: clients
+    answer calls by their ids.  ``ids`` are those so far."""
+    if block.get("type") != "tool_use":
+        return
+    if block["id"] in ids:
+        block["id"] = random_id("toolu_")
+        repairs["tool_id_doubled"] += 1
+    ids.add(block["id"])
+
+
 DELTA_TEXTS = {
     "text_delta": "text",
     "thinking_delta": "thinking",

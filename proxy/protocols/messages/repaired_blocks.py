@@ -12,7 +12,7 @@ from typing import Any
 
 from toolwire.proxy.errors import BadUpstreamAnswer
 from toolwire.proxy.protocols import json
-from toolwire.proxy.protocols.messages.repair import repair_block, repair_delta
+from toolwire.proxy.protocols.messages.repair import make_unique, repair_block, repair_delta
 from toolwire.proxy.protocols.messages.repaired_block import (
     ARGUMENTS,
     PLAIN,
@@ -50,6 +50,7 @@ class RepairedBlocks:
         self._latest: RepairedBlock | None = None
         self._next = 0
         self._may_learn = True
+        self._ids: set[str] = set()
 
     @property
     def all_over(self) -> bool:
@@ -85,6 +86,7 @@ class RepairedBlocks:
             return []
         before = self._repairs.total()
         repair_block(content, self._repairs)
+        make_unique(content, self._ids, self._repairs)
         number = document.get("index")
         block = RepairedBlock(str(content.get("type")), number if type(number) is int else None)
         block.told = not (block.is_call or content.get(block.type) == "")

@@ -151,7 +151,7 @@ class MessagesStreamRepair:
         if not isinstance(message, dict):
             message = document["message"] = {}
         for name, value in (("content", []), ("stop_reason", None)):
-            if name not in message:
+            if name not in message or type(message[name]) is not type(value):
                 message[name] = value
                 repairs["message_fields_added"] += 1
         repair_head(message, repairs)

@@ -18,7 +18,9 @@ def test_llama_cpp_stops_all_its_blocks_in_the_end() -> None:
     def of(index: int, events: list[Event]) -> list[Event]:
         return [event(doc["type"], **{**doc, "index": index}) for doc in documents(events)]
 
-    first, second = of(0, CALL), of(1, CALL)
+    call = {"type": "tool_use", "id": "u", "name": "f", "input": {}}
+    begun = event("content_block_start", index=1, content_block=call)
+    first, second = of(0, CALL), [begun, *of(1, CALL)[1:]]
     late = [*first[:2], *second[:2], first[2], second[2]]
     out, repairs = fed(start(), *late, finish("tool_use"), STOP)
     whole = [start(), *first, *second, finish("tool_use"), STOP]

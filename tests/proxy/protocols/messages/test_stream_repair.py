@@ -145,6 +145,23 @@ def test_the_reason_is_corrected(block: list[Event], sequence: str | None, reaso
     assert fed(start(), *CALL, finish("max_tokens"), STOP)[1] == {}
 
 
+@pytest.mark.parametrize("changes", [{"content": None}, {"stop_reason": ""}])
+def test_a_head_with_fields_of_a_wrong_kind(changes: dict[str, Any]) -> None:
+    out, repairs = fed(start(**changes), *TEXT, finish(), STOP)
+    assert documents(out)[0]["message"] == HEAD
+    assert repairs == {"message_fields_added": 1}
+
+
+def test_two_calls_of_one_id_get_another() -> None:
+    second = [
+        event(document.pop("type"), **{**document, "index": 1}) for document in documents(CALL)
+    ]
+    out, repairs = fed(start(), *CALL, *second, finish("tool_use"), STOP)
+    first, other = assembled(out)["content"]
+    assert first["id"] == "t" != other["id"]
+    assert repairs == {"tool_id_doubled": 1}
+
+
 def test_a_reason_that_never_came_is_added() -> None:
     out, repairs = fed(start(), *CALL, STOP)
     assert assembled(out)["stop_reason"] == "tool_use"
