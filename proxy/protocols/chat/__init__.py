@@ -63,7 +63,7 @@ class _ChatCodec:
     def stream_repair(
         self, *, think_tags: bool = False, request: dict[str, Any] | None = None
     ) -> StreamRepair:
-        return StreamRepair(think_tags=think_tags)
+        return StreamRepair(think_tags=think_tags, request=request)
 
     def stream_reader(self) -> StreamReader:
         return StreamReader()

@@ -15,7 +15,8 @@ class StreamedCall:
     """One call.  ``index`` is its true place, None until it has been announced with its name.
 
     ``doubtful``: all that was said of its arguments may only hold their place, and should wait for
-    the next event; ``replaced``: it did, and must not go out.
+    the next event; ``replaced``: it did, and must not go out.  ``quoted``: its arguments are
+    written in a string, and wait for the end.
     """
 
     __slots__ = (
@@ -25,6 +26,7 @@ class StreamedCall:
         "index",
         "name",
         "pieces",
+        "quoted",
         "repeats",
         "replaced",
     )
@@ -36,6 +38,7 @@ class StreamedCall:
         self.name = ""
         self.pieces: list[str] = []
         self.doubtful = False
+        self.quoted = False
         self.replaced = False
         self.repeats = False
 
@@ -61,6 +64,10 @@ class StreamedCall:
         if self.custom or not text:
             self.pieces.append(text)
             return text
+        if self.quoted or (text[:1] == '"' and not any(self.pieces)):
+            self.quoted = True
+            self.pieces.append(text)
+            return ""
         if self.doubtful and text.lstrip()[:1] == "{":
             self.pieces.clear()
             self.replaced = True
@@ -74,12 +81,25 @@ class StreamedCall:
         self.pieces.append(text)
         return text
 
-    def owed(self) -> bool:
-        """Whether it is to be said at the end that it has no arguments; it is noted as said."""
-        if self.custom or self.arguments().strip():
+    def is_followed_by(self, text: str) -> bool:
+        """Whether ``text`` are the arguments of the next call, for its own are whole."""
+        if self.custom or text[:1] != "{":
             return False
-        self.pieces.append("{}")
-        return True
+        said = self.arguments()
+        return said not in PLACEHOLDERS and not text.startswith(said) and self.is_whole()
+
+    def owed(self) -> str:
+        """What is still to be said of its arguments at the end, ``{}`` of none; it is noted as
+        said."""
+        said = self.arguments()
+        if self.quoted:
+            self.quoted = False
+            self.pieces = [oddities.encoded_twice(said) or said]
+        elif self.custom or said.strip():
+            return ""
+        else:
+            self.pieces.append("{}")
+        return self.pieces[-1]
 
 
 def _may_follow(said: str, text: str) -> bool:

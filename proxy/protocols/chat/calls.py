@@ -15,6 +15,7 @@ from typing import Any
 
 from toolwire.proxy.protocols.chat import oddities
 from toolwire.proxy.protocols.chat.call_arguments import PLACEHOLDERS, StreamedCall
+from toolwire.proxy.protocols.chat.joined_calls import is_whole_name, split_objects
 from toolwire.proxy.protocols.chat.wire import CallDelta, CustomDelta
 from toolwire.proxy.protocols.identifiers import random_id
 
@@ -23,9 +24,11 @@ Count = Callable[[str], None]
 
 
 class Calls:
-    """All calls of one choice."""
+    """All calls of one choice.  ``request`` is what the answer belongs to, where it is known."""
 
-    def __init__(self) -> None:
+    def __init__(self, request: dict[str, Any] | None = None) -> None:
+        self._request = request
+        self._ids: set[str] = set()
         self._by_index: dict[int, StreamedCall] = {}
         self._by_id: dict[str, StreamedCall] = {}
         self._calls: list[StreamedCall] = []
@@ -40,7 +43,7 @@ class Calls:
         if piece.id is not None or piece.type is not None or piece.index is None:
             return False
         call = self._by_index.get(piece.index)
-        if call is None or call.index != piece.index:
+        if call is None or call.index != piece.index or call.quoted:
             return False
         body = piece.custom if call.custom else piece.function
         if body is None or body.name is not None:
@@ -48,10 +51,15 @@ class Calls:
         text = body.input if isinstance(body, CustomDelta) else body.arguments
         if text is None or text[:1] == "{":  # an object inside of the arguments, or all over again
             return False
-        if text in PLACEHOLDERS:
+        if text in PLACEHOLDERS or (text[:1] == '"' and not any(call.pieces)):
             return False
         call.pieces.append(text)
         return True
+
+    @property
+    def unsaid(self) -> bool:
+        """Whether some call has no arguments yet."""
+        return any(not call.arguments() for call in self._calls)
 
     @property
     def doubtful(self) -> StreamedCall | None:
@@ -65,21 +73,30 @@ class Calls:
 
         Raises ``BadUpstreamAnswer`` for arguments that cannot be put right.
         """
-        repaired = (self._repair(piece, count) for piece in pieces if isinstance(piece, dict))
+        repaired = (
+            self._repair(one, count)
+            for piece in pieces
+            if isinstance(piece, dict)
+            for one in split_objects(piece)
+        )
         return [piece for piece in repaired if piece is not None]
 
     def missing(self, count: Count) -> list[dict[str, Any]]:
-        """The pieces owed at the end: ``{}`` for each call that got no arguments at all.
+        """The pieces owed at the end: ``{}`` for each call that got no arguments at all, and those
+        that waited for it.
 
         A call that never got a name cannot be made and is only counted.
         """
         owed: list[dict[str, Any]] = []
         for call in self._calls:
-            if call.index is None:
+            if call.index is None and not call.name:
                 count("nameless_call_dropped")
-            elif call.owed():
+            elif text := call.owed():
                 count("arguments_added")
-                owed.append({"index": call.index, "function": {"arguments": "{}"}})
+                piece: dict[str, Any] = {"function": {"arguments": text}}
+                if call.index is None:
+                    piece = self._headed(call, piece, "function", piece["function"], count)
+                owed.append({"index": call.index, **piece})
         return owed
 
     def _repair(self, piece: dict[str, Any], count: Count) -> dict[str, Any] | None:
@@ -104,7 +121,7 @@ class Calls:
         self._last = call
         body[text_field] = call.add(text)
         if body[text_field] != text:
-            count("arguments_repeated")
+            count("arguments_encoded_twice" if call.quoted else "arguments_repeated")
         if call.index is None:
             return self._announce(call, piece, field, text_field, body, count)
         if body.get("name") is not None:
@@ -121,23 +138,40 @@ class Calls:
         body: dict[str, Any],
         count: Count,
     ) -> dict[str, Any] | None:
-        """The first piece, with id, type and name; None while there is no name."""
-        call.name = _text(body.get("name"))
-        if not call.name:
+        """The first piece, with id, type and name; None while there is no name, or no more than
+        the beginning of one."""
+        call.name += _text(body.get("name"))
+        if not call.name or not (any(call.pieces) or is_whole_name(call.name, self._request)):
             count("call_name_late")
             return None
+        body[text_field] = "" if call.quoted else call.arguments()
+        piece = self._headed(call, piece, field, body, count)
+        return self._placed(call, piece, field, body, count)
+
+    def _headed(
+        self,
+        call: StreamedCall,
+        piece: dict[str, Any],
+        field: str,
+        body: dict[str, Any],
+        count: Count,
+    ) -> dict[str, Any]:
+        """A piece with all that is said of the call once."""
         call.index = self._announced
         self._announced += 1
-        body[text_field] = call.arguments()
-        piece = dict(piece)
-        if not _text(piece.get("id")):
-            # an id may have come in an earlier piece, without the name
-            piece["id"] = call.given_id or random_id("call_")
+        body["name"] = call.name
+        # an id may have come in an earlier piece, without the name
+        call_id = _text(piece.get("id")) or call.given_id
+        if call_id in self._ids:
+            count("call_id_doubled")
+            call_id = ""
+        call_id = call_id or random_id("call_")
+        self._ids.add(call_id)
+        if piece.get("id") != call_id:
             count("call_id_added")
         if piece.get("type") != field:
-            piece["type"] = field
             count("call_type_added")
-        return self._placed(call, piece, field, body, count)
+        return {**piece, "id": call_id, "type": field}
 
     def _placed(
         self,
@@ -153,9 +187,10 @@ class Calls:
         return {"index": call.index, **rest, field: body}
 
     def _find(self, index: int | None, id: str, name: str, text: str, custom: bool) -> StreamedCall:
-        call = self._known(index, id, name, text)
-        if call is None:
+        known = call = self._known(index, id, name, text)
+        if call is None or call.is_followed_by(text):
             call = StreamedCall(id, custom)
+            call.name = known.name if known is not None and not name else ""
             self._calls.append(call)
         if index is not None:
             self._by_index[index] = call

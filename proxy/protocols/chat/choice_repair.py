@@ -20,12 +20,12 @@ class ChoiceRepair:
     said after that.
     """
 
-    def __init__(self, think_tags: bool) -> None:
+    def __init__(self, think_tags: bool, request: dict[str, Any] | None = None) -> None:
         self.started = False
         self.finished = False
         self.resumed = False
         self._reason = ""
-        self.calls = Calls()
+        self.calls = Calls(request)
         self._legacy_call = False
         self._tags = ThinkTags() if think_tags else None
 
@@ -58,8 +58,9 @@ class ChoiceRepair:
         if not isinstance(delta, dict):
             count("delta_missing")
             # some servers send the one chunk of a short answer as if it were no stream
-            message = choice.pop("message", None) if not self.started else None
-            delta = message if isinstance(message, dict) else {}
+            message = choice.pop("message", None)
+            # and one says all of it again at the end
+            delta = message if isinstance(message, dict) and not self.started else {}
         choice["delta"] = delta = dict(delta)
         self._role(delta, count)
         self._content(delta, count)

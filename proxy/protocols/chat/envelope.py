@@ -10,6 +10,8 @@ from toolwire.proxy.protocols.chat.wire import WireUsage, usage_in
 from toolwire.proxy.protocols.identifiers import random_id
 
 OBJECT = "chat.completion.chunk"
+WHOLE = "chat.completion"
+"""The object of an answer that is no stream, with which one server ends its streams, too."""
 
 _HEAD = ("id", "object", "created", "model")
 
@@ -30,7 +32,7 @@ class Envelope:
         if not all(isinstance(choice, dict) for choice in document["choices"]):
             count("choice_not_an_object")
             document["choices"] = [c for c in document["choices"] if isinstance(c, dict)]
-        if not document.get("object"):
+        if document.get("object") in (None, "", WHOLE):
             count("object_added")
             document["object"] = OBJECT
         if document.get("id") is None:

@@ -55,7 +55,7 @@ def corrected(word: str, *, calls: bool, legacy_call: bool = False) -> str:
     "" is what some upstreams write for a plain end.  An unknown word stays as it is.
     """
     word = SYNONYMS.get(word, word) or "stop"
-    if word == "stop" and calls:
+    if word in ("stop", "function_call") and calls:
         return "tool_calls"
     if word == "stop" and legacy_call:
         return "function_call"

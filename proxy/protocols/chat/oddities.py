@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from json import JSONDecoder
 from typing import Any, NamedTuple
 
 from toolwire.proxy.protocols import json
@@ -18,8 +20,10 @@ class Content(NamedTuple):
 def content(value: Any) -> Content:
     """The content of a message or delta, which may be no string.
 
-    Mistral sends a list of parts with thinking and references among them, Cloudflare the parsed
-    object of a structured output.  https://docs.mistral.ai/capabilities/reasoning
+    Mistral sends a list of parts with thinking and references among them, Databricks one with
+    summaries of the reasoning, Cloudflare the parsed object of a structured output.
+    https://docs.mistral.ai/capabilities/reasoning,
+    https://docs.databricks.com/aws/en/machine-learning/model-serving/query-reason-models
     """
     if isinstance(value, str):
         return Content(value)
@@ -33,13 +37,17 @@ def content(value: Any) -> Content:
     for part in value:
         if isinstance(part, str):
             visible.append(part)
-        elif isinstance(part, dict) and part.get("type") == "thinking":
-            thinking.append(content(part.get("thinking")).text)
+        elif isinstance(part, dict) and (kind := part.get("type")) in _THOUGHTS:
+            thinking.append(content(part.get(_THOUGHTS[kind])).text)
         elif isinstance(part, dict) and isinstance(text := part.get("text"), str):
             visible.append(text)
         else:
             left_out += 1
     return Content("".join(visible), "".join(thinking), left_out)
+
+
+_THOUGHTS = {"thinking": "thinking", "reasoning": "summary"}
+"""The field that has the text of a part which shows what the model thought, by its type."""
 
 
 def detailed(value: Any) -> str:
@@ -70,6 +78,31 @@ def is_object(text: str) -> bool:
         return isinstance(json.decode(text), dict)
     except ValueError:
         return False
+
+
+_BORDER = re.compile(r"\}\s*\{")
+_WHITE = re.compile(r"\s*")
+_decoder = JSONDecoder(strict=False)
+
+
+def objects_in(text: str) -> list[str]:
+    """Different JSON objects that stand one behind the other, less such as are empty; the text
+    alone where it is something else."""
+    if text[:1] != "{" or _BORDER.search(text) is None:
+        return [text]
+    found: list[str] = []
+    place = 0
+    while place < len(text):
+        try:
+            value, end = _decoder.raw_decode(text, place)
+        except (ValueError, RecursionError):
+            return [text]
+        if not isinstance(value, dict):
+            return [text]
+        if value:
+            found.append(text[place:end])
+        place = _WHITE.match(text, end).end()  # type: ignore[union-attr]
+    return list(dict.fromkeys(found)) or [text]
 
 
 def encoded_twice(text: str) -> str | None:

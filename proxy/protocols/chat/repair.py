@@ -16,6 +16,7 @@ from toolwire.proxy.errors import BadUpstreamAnswer
 from toolwire.proxy.protocols import json, sse
 from toolwire.proxy.protocols.chat import usage as token_counts
 from toolwire.proxy.protocols.chat.choice_repair import ChoiceRepair
+from toolwire.proxy.protocols.chat.early_stop import behind, is_early
 from toolwire.proxy.protocols.chat.envelope import Envelope
 from toolwire.proxy.protocols.chat.errors import (
     broken_stream,
@@ -37,14 +38,16 @@ class StreamRepair:
     """See ``codec.StreamRepair``.  ``think_tags`` moves ``<think>…</think>`` at the beginning of
     the visible text to ``reasoning_content``."""
 
-    def __init__(self, *, think_tags: bool = False) -> None:
+    def __init__(self, *, think_tags: bool = False, request: dict[str, Any] | None = None) -> None:
         self.repairs: dict[str, int] = {}
         self._think_tags = think_tags
+        self._request = request
         self._choices: dict[int, ChoiceRepair] = {}
         self._envelope = Envelope()
         self._plain: PlainDelta | None = None
         self._over = False
         self._held: Placeholder | None = None
+        self._stop: list[Event] = []
         self._changed = False
 
     @property
@@ -55,11 +58,12 @@ class StreamRepair:
     @property
     def finished(self) -> bool:
         """Every choice has its finish reason, or the stream its end or error."""
-        return self._over or (
-            bool(self._choices) and all(state.finished for state in self._choices.values())
-        )
+        states = self._choices.values()
+        return self._over or bool(self._stop or (states and all(one.finished for one in states)))
 
     def feed(self, events: list[Event]) -> list[Event]:
+        if self._stop:
+            events = behind(self._stop, events)
         if self._plain is not None:
             place = self._plain.leading(events)
             if place == len(events):
@@ -81,7 +85,7 @@ class StreamRepair:
                 if not ordered and (moved := finish_last(event, events[place:])) is not None:
                     ordered, events, place = True, moved, 0
                     continue
-                repaired += self._repair(event)
+                repaired += self._repair(event, is_last=place == len(events))
                 continue
             repaired.append(passed)
             if passed is event and not learned:
@@ -102,6 +106,8 @@ class StreamRepair:
         if self._held is not None:
             held, self._held = self._held, None
             return [held.told(), *self.close(failure)]
+        if self._stop:
+            return [*self._repair(self._stop.pop()), *self.close(failure)]
         if self.finished and not (failure is not None and self._resumed()):
             self._over = True
             self._count("done_added")
@@ -142,8 +148,11 @@ class StreamRepair:
         return passed
 
     # ------------------------------------------------------------------------------ with fault
-    def _repair(self, event: Event) -> list[Event]:
+    def _repair(self, event: Event, *, is_last: bool = False) -> list[Event]:
         if self._over:
+            return []
+        if is_last and is_early(event, self._choices):
+            self._stop = [event]
             return []
         if event.data is None:
             return [event]
@@ -205,7 +214,7 @@ class StreamRepair:
             index = choice["index"] = 0
         state = self._choices.get(index)
         if state is None:
-            state = self._choices[index] = ChoiceRepair(self._think_tags)
+            state = self._choices[index] = ChoiceRepair(self._think_tags, self._request)
         state.repair(choice, self._count)
 
     def _done(self, event: Event) -> list[Event]:
@@ -233,7 +242,7 @@ class StreamRepair:
 
     def _resumed(self) -> dict[int, ChoiceRepair]:
         """The choices that went on after their finish reason."""
-        return {index: state for index, state in self._choices.items() if state.resumed}
+        return {index: one for index, one in self._choices.items() if one.resumed}
 
     def _count(self, kind: str) -> None:
         self._changed = True

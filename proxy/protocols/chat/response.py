@@ -108,7 +108,8 @@ def _read_thinking(message: dict[str, Any]) -> list[Thinking]:
     blocks = message.get(reasoning_blocks.BLOCKS)
     if isinstance(blocks, list) and (signed := reasoning_blocks.read_blocks(blocks)):
         return signed
-    text = _text(message.get("reasoning_content")) or _text(message.get("reasoning"))
+    names = ("reasoning_content", "reasoning", "reasoning_text")
+    text = next((text for name in names if (text := _text(message.get(name)))), "")
     text = text or oddities.detailed(message.get("reasoning_details"))
     return [Thinking(text, origin="chat")] if text else []
 

@@ -164,7 +164,12 @@ class StreamReader:
         return [start, *early]
 
     def _delta(self, delta: Delta, events: list[StreamEvent]) -> None:
-        if text := delta.reasoning_content or delta.reasoning or detailed(delta.reasoning_details):
+        if text := (
+            delta.reasoning_content
+            or delta.reasoning
+            or delta.reasoning_text
+            or detailed(delta.reasoning_details)
+        ):
             self._voice.say(Thinking, text, events)
         if delta.reasoning_blocks:
             self._voice.sign(delta.reasoning_blocks, events)

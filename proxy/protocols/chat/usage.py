@@ -29,9 +29,11 @@ def read(usage: WireUsage | None) -> Usage | None:
 
 def of_chunk(chunk: Chunk) -> WireUsage | None:
     """The counts that a chunk tells, wherever it does."""
-    if chunk.usage is None and chunk.x_groq is not None:
+    if chunk.usage is not None:
+        return chunk.usage
+    if chunk.x_groq is not None:
         return chunk.x_groq.usage
-    return chunk.usage
+    return chunk.choices[-1].usage if chunk.choices else None
 
 
 def write(usage: Usage) -> dict[str, Any]:

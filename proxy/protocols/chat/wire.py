@@ -48,9 +48,10 @@ class CallDelta(Struct, gc=False):
 
 
 class Delta(Struct, gc=False):
-    """``reasoning_content`` is DeepSeek's name, ``reasoning`` that of vLLM, Groq and OpenRouter:
-    https://api-docs.deepseek.com/guides/thinking_mode,
-    https://openrouter.ai/docs/use-cases/reasoning-tokens.  ``reasoning_details`` is OpenRouter's
+    """``reasoning_content`` is DeepSeek's name, ``reasoning`` that of vLLM, Groq and OpenRouter,
+    ``reasoning_text`` GitHub Copilot's: https://api-docs.deepseek.com/guides/thinking_mode,
+    https://openrouter.ai/docs/use-cases/reasoning-tokens,
+    https://github.com/earendil-works/pi/pull/1502.  ``reasoning_details`` is OpenRouter's
     too, and says the same again in pieces that bear a type.  ``reasoning_blocks`` is our own:
     signed thinking blocks of a Messages upstream."""
 
@@ -59,6 +60,7 @@ class Delta(Struct, gc=False):
     tool_calls: list[CallDelta] | None = None
     reasoning_content: str | None = None
     reasoning: str | None = None
+    reasoning_text: str | None = None
     reasoning_details: Any = None
     refusal: str | None = None
     function_call: FunctionDelta | None = None
@@ -70,15 +72,6 @@ class ChunkLogprobs(Struct, gc=False):
     """The tokens stay raw JSON, so that no digit is lost."""
 
     content: list[Raw] | None = None
-
-
-class ChunkChoice(Struct, gc=False):
-    index: int = 0
-    delta: Delta | None = None
-    finish_reason: str | None = None
-    logprobs: ChunkLogprobs | None = None
-    stop_reason: Any = None  # vLLM's and SGLang's: which stop sequence it was
-    matched_stop: Any = None
 
 
 class PromptDetails(Struct, gc=False):
@@ -103,6 +96,18 @@ class WireUsage(Struct, gc=False):
     completion_tokens_details: CompletionDetails | None = None
     prompt_cache_hit_tokens: int | None = None
     cached_tokens: int | None = None
+
+
+class ChunkChoice(Struct, gc=False):
+    """``usage`` is Kimi's place for it: https://platform.kimi.ai/docs/api/chat"""
+
+    index: int = 0
+    delta: Delta | None = None
+    finish_reason: str | None = None
+    logprobs: ChunkLogprobs | None = None
+    stop_reason: Any = None  # vLLM's and SGLang's: which stop sequence it was
+    matched_stop: Any = None
+    usage: WireUsage | None = None
 
 
 class GroqFields(Struct, gc=False):
@@ -147,9 +152,13 @@ _MISFITS = (msgspec.ValidationError, UnicodeEncodeError)
 
 def usage_in(document: dict[str, Any]) -> WireUsage | None:
     """The token counts of a chunk or a whole answer, whatever stands there."""
-    found = lenient_usage(document.get("usage"))
-    groq = document.get("x_groq")
-    return lenient_usage(groq.get("usage")) if found is None and isinstance(groq, dict) else found
+    choices = document.get("choices")
+    last = choices[-1] if isinstance(choices, list) and choices else None
+    for place in (document, document.get("x_groq"), last):
+        told = lenient_usage(place.get("usage")) if isinstance(place, dict) else None
+        if told is not None:
+            return told
+    return None
 
 
 def lenient_usage(value: Any) -> WireUsage | None:
