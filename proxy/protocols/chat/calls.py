@@ -36,7 +36,7 @@ class Calls:
         self._announced = 0
 
     def __bool__(self) -> bool:
-        return bool(self._announced)
+        return any(call.name for call in self._calls)
 
     def continues(self, piece: CallDelta) -> bool:
         """Whether ``piece`` is a faultless later piece of a call; its arguments are then noted."""

@@ -50,16 +50,17 @@ https://docs.z.ai/api-reference/llm/chat-completion."""
 
 
 def corrected(word: str, *, calls: bool, legacy_call: bool = False) -> str:
-    """The documented word for ``word``; a plain end beside calls is an end for their sake.
+    """The documented word for ``word``; a plain end beside calls is an end for their sake, and an
+    end for the sake of calls that are not there a plain one, for clients would wait for them.
 
     "" is what some upstreams write for a plain end.  An unknown word stays as it is.
     """
     word = SYNONYMS.get(word, word) or "stop"
-    if word in ("stop", "function_call") and calls:
+    if word not in _PLAIN_ENDS:
+        return word
+    if calls:
         return "tool_calls"
-    if word == "stop" and legacy_call:
-        return "function_call"
-    return word
+    return "function_call" if legacy_call else "stop"
 
 
 def of_two(before: str, after: str) -> str:

@@ -147,6 +147,8 @@ def corrected_reason(reason: Any, *, called: bool, sequence: Any = None) -> str:
     ``sequence``: its ``stop_sequence``, beside which llama.cpp says ``end_turn``."""
     if called and reason in (None, "", "end_turn", "stop_sequence"):
         return "tool_use"
+    if reason == "tool_use" and not called:
+        return "end_turn"
     if reason == "end_turn" and sequence:
         return "stop_sequence"
     return reason if isinstance(reason, str) and reason else "end_turn"

@@ -68,6 +68,7 @@ def test_a_name_that_was_none_s_is_told_with_the_arguments_or_the_end(more: list
     out, _ = repaired(*sent, repair=StreamRepair(request=REQUEST))
     assert made(out) == [("read_", OSLO if more else "{}")]
     assert (pieces(out)[0]["id"], pieces(out)[0]["type"]) == ("a", "function")
+    assert finishes(out) == ["tool_calls"]
 
 
 # ----------------------------------------------------------------------------- several objects

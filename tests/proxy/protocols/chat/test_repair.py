@@ -486,8 +486,14 @@ def test_stop_beside_calls_is_tool_calls() -> None:
     [("eos", "stop"), ("tool_use", "tool_calls"), ("max_tokens", "length"), ("weird", "weird")],
 )
 def test_synonyms_of_finish_reasons(said: str, means: str) -> None:
-    out, _ = repaired(role(), chunk({}, said), DONE)
-    assert finishes(out) == [means]
+    out, _ = repaired(role(), call(0, id="a", name="f"), chunk({}, said), DONE)
+    assert finishes(out) == ["tool_calls" if means == "stop" else means]
+
+
+@pytest.mark.parametrize("said", ["tool_calls", "tool_use", "function_call"])
+def test_an_end_for_calls_that_are_not_there_is_a_plain_one(said: str) -> None:
+    out, _ = repaired(role(), chunk({"content": "x"}), chunk({}, said), DONE)
+    assert finishes(out) == ["stop"]
 
 
 def test_an_empty_finish_reason_is_none() -> None:

@@ -55,7 +55,8 @@ def end(index: Any = 0) -> Event:
 
 def content(*events: Event) -> tuple[list[Any], dict[str, int]]:
     """What a stream of these spells out, and its repairs."""
-    out, repairs = fed(start(), *events, finish("tool_use"), STOP)
+    calls = any(b'"tool_use"' in (event.data or b"") for event in events)
+    out, repairs = fed(start(), *events, finish("tool_use" if calls else "end_turn"), STOP)
     blocks = assembled(out)["content"]
     return [
         block.get("text") or block.get("thinking") or block["input"] for block in blocks

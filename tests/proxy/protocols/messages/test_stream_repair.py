@@ -162,6 +162,12 @@ def test_two_calls_of_one_id_get_another() -> None:
     assert repairs == {"tool_id_doubled": 1}
 
 
+def test_an_end_for_calls_that_are_not_there_is_a_plain_one() -> None:
+    out, repairs = fed(start(), *TEXT, finish("tool_use"), STOP)
+    assert assembled(out)["stop_reason"] == "end_turn"
+    assert repairs == {"stop_reason_corrected": 1}
+
+
 def test_a_reason_that_never_came_is_added() -> None:
     out, repairs = fed(start(), *CALL, STOP)
     assert assembled(out)["stop_reason"] == "tool_use"
