@@ -135,10 +135,11 @@ class Routing:
         kind = _content_type(scope)
         if kind == b"application/json" and scope["method"] in _WITH_BODY:
             scope, body = open_body(scope, receive)
+            await body.read()  # what cannot be unpacked is refused
             try:
                 model = await self._read(body, exchange)
             except InvalidRequest:
-                model = None  # it is not ours to judge
+                model = None  # what it says is not ours to judge
             candidates = self.catalog.candidates(model) if model else []
             if candidates:
                 await self._ask(candidates, scope, body, send, exchange)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any
 
@@ -133,6 +134,19 @@ async def test_other_paths_go_by_their_model_or_by_default() -> None:
         assert json.loads(reply.json()["body"]) == body
     reply = await ask(app, "/v1/files", method="GET")
     assert reply.json()["upstream"] == "rest"
+
+
+@pytest.mark.parametrize(
+    ("encoding", "said"), [("br", "'br' is not supported"), ("gzip", "the body is no gzip data")]
+)
+async def test_what_cannot_be_unpacked_is_refused_on_other_paths_too(
+    encoding: str, said: str
+) -> None:
+    headers = {"content-type": "application/json", "content-encoding": encoding}
+    async with asyncio.timeout(5):
+        reply = await ask(routing(Seen()), "/v1/embeddings", b"{}", headers=headers)
+    assert reply.status == 400
+    assert said in reply.json()["error"]["message"]
 
 
 async def test_forms_go_by_their_model() -> None:
