@@ -88,6 +88,11 @@ class StreamedCall:
         said = self.arguments()
         return said not in PLACEHOLDERS and not text.startswith(said) and self.is_whole()
 
+    def is_told_again(self, name: str, text: str) -> bool:
+        """Whether a further head with its id is still its own: it has not all of its arguments, or
+        gets no others."""
+        return name == self.name and (text in ("", self.arguments()) or not self.is_whole())
+
     def owed(self) -> str:
         """What is still to be said of its arguments at the end, ``{}`` of none; it is noted as
         said."""

@@ -205,8 +205,9 @@ class Calls:
         if index is not None:
             call = self._by_index.get(index)
             if call is None:
-                # some count the pieces, not the calls: then the id is the same and no name comes
-                return None if name else same_id
+                # some count the pieces, not the calls, some tell a call under several
+                same = same_id is not None and (not name or same_id.is_told_again(name, text))
+                return same_id if same else None
             return None if _begins_anew(call, id, name, text) else call
         if same_id is not None:
             return same_id

@@ -121,6 +121,21 @@ def test_two_calls_of_one_id_get_another() -> None:
     assert repair.repairs["call_id_doubled"] == 1
 
 
+@pytest.mark.parametrize(
+    "texts", [["", OSLO], [OSLO, OSLO], [OSLO, ""], [OSLO[:6], OSLO], [OSLO[:6], OSLO[6:]]]
+)
+def test_one_call_under_several_indices_is_one(texts: list[str]) -> None:
+    heads = [call(at, id="a", name="f", arguments=text) for at, text in enumerate(texts)]
+    out, _ = repaired(role(), *heads, chunk({}, "tool_calls"), DONE)
+    assert made(out) == [("f", OSLO)]
+
+
+def test_another_tool_under_the_same_id_is_another_call() -> None:
+    heads = [call(at, id="a", name=name, arguments=OSLO) for at, name in enumerate("fg")]
+    out, _ = repaired(role(), *heads, chunk({}, "tool_calls"), DONE)
+    assert made(out) == [("f", OSLO), ("g", OSLO)]
+
+
 # ---------------------------------------------------------------------------- encoded twice
 @pytest.mark.parametrize("cut", [0, 1, 8])
 def test_arguments_that_are_written_in_a_string_wait_for_its_end(cut: int) -> None:
