@@ -91,9 +91,10 @@ class RepairedItems:
             self._set(changes, "item_id", item.id)
         number_field = PART_EVENTS[kind]
         number = None if number_field is None else getattr(chunk, number_field)
-        if number_field is not None and number is None:
-            number = item.parts if kind in _PART_ADDED else max(item.parts - 1, 0)
-            self._set(changes, number_field, number)
+        if number_field is not None:
+            told, number = number, item.number(number, is_new=kind in _PART_ADDED)
+            if number != told:
+                self._set(changes, number_field, number)
         part = {} if chunk.part == wire.NULL else wire.object_in(chunk.part)
         if part and fill_part(part):
             changes["part"] = part

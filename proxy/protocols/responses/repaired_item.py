@@ -54,6 +54,7 @@ class RepairedItem:
         "_around",
         "_begun",
         "_count",
+        "_first",
         "done",
         "heard",
         "id",
@@ -76,8 +77,18 @@ class RepairedItem:
         self.over: dict[Part, list[str]] = {}
         self.parts = 0
         self.done: dict[str, Any] | None = None
+        self._first: int | None = None
         self._around: set[tuple[str, int | None]] = set()
         self._count = count
+
+    def number(self, told: int | None, *, is_new: bool) -> int:
+        """The number of a part that was ``told`` to have another, or none; some servers go on where
+        the item before ended."""
+        if told is None:
+            return self.parts if is_new else max(self.parts - 1, 0)
+        if self._first is None:
+            self._first = told
+        return max(told - self._first, 0)
 
     def hear(self, kind: PartKind, number: int | None, text: Any) -> list[Said]:
         """A delta; the beginning of its part, where nobody told of it."""

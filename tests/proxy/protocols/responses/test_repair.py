@@ -233,6 +233,15 @@ class TestLeftOut:
         assert passed[-1]["response"]["output"][0]["arguments"] == ""
         assert "arguments_added" not in repairs
 
+    def test_the_numbers_of_parts_begin_with_each_item(self) -> None:
+        events = message_events()
+        gone_on = [{**e, "content_index": 1} if "content_index" in e else e for e in events]
+
+        passed, repairs = repair(wire(numbered([created(), *gone_on, completed([MESSAGE])])))
+
+        assert passed == numbered([created(), *events, completed([MESSAGE])])
+        assert set(repairs) == {"content_index"}
+
     def test_arguments_after_they_were_done(self) -> None:
         added, first, second, done, item = call_events(0)
         late = [event(first["type"], item_id="fc_1", output_index=0, delta=CALL["arguments"])]
