@@ -6,11 +6,15 @@ https://docs.anthropic.com/en/api/messages, https://docs.anthropic.com/en/docs/b
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Set
 from typing import Any
 
 from toolwire.proxy.protocols import json
 from toolwire.proxy.protocols.identifiers import random_id
 from toolwire.proxy.protocols.messages.blocks_write import call_input
+
+_SAID = frozenset(("text", "thinking", "redacted_thinking"))
+"""Types of blocks that are no calls of any kind."""
 
 _MESSAGE_FIELDS: dict[str, Any] = {
     "type": "message",
@@ -36,7 +40,7 @@ def repair_answer(document: dict[str, Any]) -> dict[str, int]:
     for block in document["content"]:
         if isinstance(block, dict):
             repair_block(block, repairs)
-    called = any(_is_call(block) for block in document["content"])
+    called = has_calls({b.get("type") for b in document["content"] if isinstance(b, dict)})
     reason, sequence = document.get("stop_reason"), document.get("stop_sequence")
     if (corrected := corrected_reason(reason, called=called, sequence=sequence)) != reason:
         document["stop_reason"] = corrected
@@ -119,7 +123,7 @@ def repair_delta(delta: dict[str, Any]) -> bool:
 
 
 def repair_end(
-    document: dict[str, Any], usage: dict[str, Any], repairs: Counter[str], *, called: bool
+    document: dict[str, Any], usage: dict[str, Any], repairs: Counter[str], *, called: bool | None
 ) -> None:
     """The ``message_delta`` of a stream; ``usage``: the counts that were told before it."""
     delta = document.get("delta")
@@ -142,17 +146,21 @@ def repair_end(
         repairs["usage_added"] += 1
 
 
-def corrected_reason(reason: Any, *, called: bool, sequence: Any = None) -> str:
-    """The stop reason of an answer that is complete; ``called``: it holds calls for the client;
+def has_calls(kinds: Set[Any]) -> bool | None:
+    """Whether blocks of these types hold calls for the client; None where one may that is not
+    known."""
+    if "tool_use" in kinds:
+        return True
+    return False if kinds <= _SAID else None
+
+
+def corrected_reason(reason: Any, *, called: bool | None, sequence: Any = None) -> str:
+    """The stop reason of an answer that is complete; ``called``: see ``has_calls``;
     ``sequence``: its ``stop_sequence``, beside which llama.cpp says ``end_turn``."""
     if called and reason in (None, "", "end_turn", "stop_sequence"):
         return "tool_use"
-    if reason == "tool_use" and not called:
+    if reason == "tool_use" and called is False:
         return "end_turn"
     if reason == "end_turn" and sequence:
         return "stop_sequence"
     return reason if isinstance(reason, str) and reason else "end_turn"
-
-
-def _is_call(block: Any) -> bool:
-    return isinstance(block, dict) and block.get("type") == "tool_use"

@@ -12,7 +12,12 @@ from typing import Any
 
 from toolwire.proxy.errors import BadUpstreamAnswer
 from toolwire.proxy.protocols import json
-from toolwire.proxy.protocols.messages.repair import make_unique, repair_block, repair_delta
+from toolwire.proxy.protocols.messages.repair import (
+    has_calls,
+    make_unique,
+    repair_block,
+    repair_delta,
+)
 from toolwire.proxy.protocols.messages.repaired_block import (
     ARGUMENTS,
     PLAIN,
@@ -41,7 +46,7 @@ class RepairedBlocks:
     def __init__(self, repairs: Counter[str]) -> None:
         self.prefix = NOTHING
         self.heard: list[bytes] | None = None
-        self.called = False
+        self._kinds: set[str] = set()
         self._repairs = repairs
         self._open: RepairedBlock | None = None
         self._waiting: deque[RepairedBlock] = deque()
@@ -51,6 +56,11 @@ class RepairedBlocks:
         self._next = 0
         self._may_learn = True
         self._ids: set[str] = set()
+
+    @property
+    def called(self) -> bool | None:
+        """Whether there are calls for the client (see ``has_calls``)."""
+        return has_calls(self._kinds)
 
     @property
     def all_over(self) -> bool:
@@ -90,7 +100,7 @@ class RepairedBlocks:
         number = document.get("index")
         block = RepairedBlock(str(content.get("type")), number if type(number) is int else None)
         block.told = not (block.is_call or content.get(block.type) == "")
-        self.called |= block.type == "tool_use"
+        self._kinds.add(block.type)
         if block.number is not None:
             if (namesake := self._named.get(number)) is not None:
                 namesake.stopped = True

@@ -66,6 +66,20 @@ def test_a_call_that_was_cut_stays_cut() -> None:
     assert repaired(content=[call], stop_reason="max_tokens")[1] == {}
 
 
+@pytest.mark.parametrize(
+    ("block", "reason"),
+    [
+        ({"type": "text", "text": "Hi"}, "end_turn"),
+        ({"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}}, "tool_use"),
+    ],
+)
+def test_an_end_for_calls_stays_unless_there_can_be_none(
+    block: dict[str, Any], reason: str
+) -> None:
+    document, _ = repaired(content=[block], stop_reason="tool_use")
+    assert document["stop_reason"] == reason
+
+
 def test_server_tools_are_no_reason_to_stop() -> None:
     used = {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {"query": "x"}}
     assert repaired(content=[used])[1] == {}
