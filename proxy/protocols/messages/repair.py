@@ -40,7 +40,7 @@ def repair_answer(document: dict[str, Any]) -> dict[str, int]:
     for block in document["content"]:
         if isinstance(block, dict):
             repair_block(block, repairs)
-    called = has_calls({b.get("type") for b in document["content"] if isinstance(b, dict)})
+    called = has_calls({str(b.get("type")) for b in document["content"] if isinstance(b, dict)})
     reason, sequence = document.get("stop_reason"), document.get("stop_sequence")
     if (corrected := corrected_reason(reason, called=called, sequence=sequence)) != reason:
         document["stop_reason"] = corrected
@@ -146,7 +146,7 @@ def repair_end(
         repairs["usage_added"] += 1
 
 
-def has_calls(kinds: Set[Any]) -> bool | None:
+def has_calls(kinds: Set[str]) -> bool | None:
     """Whether blocks of these types hold calls for the client; None where one may that is not
     known."""
     if "tool_use" in kinds:
