@@ -12,6 +12,7 @@ from typing import Any
 
 from toolwire.proxy.protocols.chat import finish, oddities, think_tags
 from toolwire.proxy.protocols.chat.errors import error_document
+from toolwire.proxy.protocols.chat.joined_choices import joined
 from toolwire.proxy.protocols.identifiers import random_id
 
 OBJECT = "chat.completion"
@@ -39,6 +40,7 @@ def repair_answer(document: dict[str, Any], *, tags: bool = False) -> dict[str, 
     if document.get("created") is None:
         repairs["created_added"] += 1
         document["created"] = int(time.time())
+    choices[:] = joined(choices, "message", lambda kind: repairs.update([kind]))
     for place, choice in enumerate(choices):
         if isinstance(choice, dict):
             _repair_choice(choice, place, tags, repairs)

@@ -25,6 +25,7 @@ from toolwire.proxy.protocols.chat.errors import (
     write_failure,
 )
 from toolwire.proxy.protocols.chat.finish_last import finish_last, says_something
+from toolwire.proxy.protocols.chat.joined_choices import joined
 from toolwire.proxy.protocols.chat.placeholder import Placeholder, placeholder
 from toolwire.proxy.protocols.chat.plain_delta import PlainDelta, without_role
 from toolwire.proxy.protocols.chat.split import split
@@ -182,6 +183,7 @@ class StreamRepair:
         repeated = self.repairs.get("finish_reason_repeated", 0)
         self._envelope.repair(document, self._count)
         ahead = [] if document["choices"] else self._owed(self._resumed())
+        document["choices"] = joined(document["choices"], "delta", self._count)
         for choice in document["choices"]:
             self._choice(choice)
         if self.repairs.get("finish_reason_repeated", 0) > repeated and not any(

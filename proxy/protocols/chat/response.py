@@ -15,6 +15,7 @@ from toolwire.proxy.protocols.chat.annotations import read_annotations, write_an
 from toolwire.proxy.protocols.chat.answer_repair import OBJECT
 from toolwire.proxy.protocols.chat.calls_write import is_legacy, write_calls
 from toolwire.proxy.protocols.chat.errors import error_document, read_error
+from toolwire.proxy.protocols.chat.joined_choices import joined
 from toolwire.proxy.protocols.chat.wire import usage_in
 from toolwire.proxy.protocols.fields import unknown
 from toolwire.proxy.protocols.identifiers import random_id
@@ -48,7 +49,7 @@ def read_answer(document: dict[str, Any]) -> Answer:
     choices = document.get("choices")
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
         raise BadUpstreamAnswer("the upstream's answer has no choices")
-    choice = choices[0]
+    choice = joined(choices, "message", lambda _: None, all_one=True)[0]
     word = choice["finish_reason"]
     if word in finish.FAILED:
         raise BadUpstreamAnswer(f"the upstream broke the answer off: its finish_reason is {word!r}")
