@@ -9,7 +9,12 @@ from toolwire.proxy.protocols.identifiers import random_id
 from toolwire.proxy.protocols.responses import wire
 from toolwire.proxy.protocols.responses.output import arguments_text
 from toolwire.proxy.protocols.responses.repair_fields import fill_item, fill_part
-from toolwire.proxy.protocols.responses.repaired_item import PART_KINDS, RepairedItem, Said
+from toolwire.proxy.protocols.responses.repaired_item import (
+    PART_KINDS,
+    FromZero,
+    RepairedItem,
+    Said,
+)
 from toolwire.proxy.protocols.responses.whole_items import (
     begun_item,
     emptied,
@@ -44,6 +49,7 @@ class RepairedItems:
         self._count = count
         self._index_of_id: dict[str, int] = {}
         self._current = -1
+        self._from_zero = FromZero()
 
     def done_items(self) -> list[dict[str, Any]]:
         """The finished items in their order."""
@@ -53,9 +59,12 @@ class RepairedItems:
     def added(self, chunk: wire.StreamEvent, changes: Changes) -> None:
         """``response.output_item.added``"""
         document = wire.object_in(chunk.item)
-        index = chunk.output_index
-        if index is None or self._is_taken(index, document):
+        index = self._from_zero.count(chunk.output_index)
+        before = self.by_index.get(index)
+        # some upstreams count every item as the first
+        if index is None or (before is not None and document.get("id") not in (None, before.id)):
             index = max((known for known in self.by_index if known is not None), default=-1) + 1
+        if index != chunk.output_index:
             self._set(changes, "output_index", index)
         for repair, made in (("arguments_early", empty), ("item_fields", fill_item)):
             if made(document):
@@ -215,19 +224,14 @@ class RepairedItems:
         known = [name for name in names if isinstance(name, str) and name in self._index_of_id]
         if known:
             index = self._index_of_id[known[0]]
-        elif chunk.output_index is not None:
-            index = chunk.output_index
+        elif (told := self._from_zero.count(chunk.output_index)) is not None:
+            index = told
         else:
             index = max(self._current, 0)
         if index != chunk.output_index:
             self._set(changes, "output_index", index)
         self._current = index
         return index
-
-    def _is_taken(self, index: int, document: dict[str, Any]) -> bool:
-        """Whether another item has that index: some upstreams count every item as the first."""
-        item = self.by_index.get(index)
-        return item is not None and document.get("id") not in (None, item.id)
 
     def _remember(self, index: int, document: dict[str, Any], changes: Changes) -> RepairedItem:
         item_type = document.get("type")

@@ -45,6 +45,23 @@ _AROUND = {
 _PART_TYPE = {kind: name for name, kind in PART_KINDS.items()}
 
 
+class FromZero:
+    """Numbers that begin with 0: some servers begin with 1, or go on where the last item ended."""
+
+    __slots__ = ("_first",)
+
+    def __init__(self) -> None:
+        self._first: int | None = None
+
+    def count(self, told: int | None) -> int | None:
+        """The right number for the one that was ``told``, if any was."""
+        if told is None:
+            return None
+        if self._first is None:
+            self._first = told
+        return max(told - self._first, 0)
+
+
 class RepairedItem:
     """An item: the id and index that all its events bear, how it began, the texts of its parts as
     their deltas were heard, which of them were told to be whole, and the whole item once it is
@@ -54,7 +71,7 @@ class RepairedItem:
         "_around",
         "_begun",
         "_count",
-        "_first",
+        "_from_zero",
         "done",
         "heard",
         "id",
@@ -77,18 +94,16 @@ class RepairedItem:
         self.over: dict[Part, list[str]] = {}
         self.parts = 0
         self.done: dict[str, Any] | None = None
-        self._first: int | None = None
+        self._from_zero = FromZero()
         self._around: set[tuple[str, int | None]] = set()
         self._count = count
 
     def number(self, told: int | None, *, is_new: bool) -> int:
-        """The number of a part that was ``told`` to have another, or none; some servers go on where
-        the item before ended."""
-        if told is None:
-            return self.parts if is_new else max(self.parts - 1, 0)
-        if self._first is None:
-            self._first = told
-        return max(told - self._first, 0)
+        """The number of a part that was ``told`` to have another, or none."""
+        right = self._from_zero.count(told)
+        if right is None:
+            right = self.parts if is_new else max(self.parts - 1, 0)
+        return right
 
     def hear(self, kind: PartKind, number: int | None, text: Any) -> list[Said]:
         """A delta; the beginning of its part, where nobody told of it."""

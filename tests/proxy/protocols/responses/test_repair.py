@@ -242,6 +242,15 @@ class TestLeftOut:
         assert passed == numbered([created(), *events, completed([MESSAGE])])
         assert set(repairs) == {"content_index"}
 
+    def test_items_that_are_counted_from_one(self) -> None:
+        sent = [*message_events(1), *call_events(2)]
+        end = completed([MESSAGE, CALL])
+
+        passed, repairs = repair(wire(numbered([created(), *sent, end])))
+
+        assert passed == numbered([created(), *message_events(0), *call_events(1), end])
+        assert set(repairs) == {"output_index"}
+
     def test_arguments_after_they_were_done(self) -> None:
         added, first, second, done, item = call_events(0)
         late = [event(first["type"], item_id="fc_1", output_index=0, delta=CALL["arguments"])]
